@@ -1,0 +1,26 @@
+/** Unit specs stand beside their file; `*.int.spec.ts` under `test/` need a database. Both run by default. */
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/apps', '<rootDir>/libs'],
+  testMatch: ['**/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/fixtures/', '/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  moduleNameMapper: {
+    '^@dak/kernel$': '<rootDir>/libs/kernel/src/index.ts',
+    '^@dak/formats/(.*)$': '<rootDir>/libs/formats/$1/src/index.ts',
+    '^@dak/contracts$': '<rootDir>/libs/contracts/src/index.ts',
+    '^@dak/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1/index.ts',
+    '^@dak/platform/(.*)$': '<rootDir>/libs/platform/$1/src/index.ts',
+    '^@dak/testing/(.*)$': '<rootDir>/libs/testing/$1/src/index.ts',
+    '^@dak/(gateway|mail)$': '<rootDir>/apps/$1/src/service.ts',
+  },
+  transform: {
+    '^.+\\.(t|j|mj)s$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(jose)/)'],
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};
