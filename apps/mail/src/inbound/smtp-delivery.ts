@@ -1,0 +1,94 @@
+/**
+ * What the SMTP and LMTP listener hands to the spool, and what it needs to know back. No I/O: both
+ * sides import this file and neither imports the other.
+ */
+
+/** Transmission type in the `with` clause of our trace header (RFC 5321 §4.4, RFC 3848, RFC 6531 §4.3). */
+export type TransmissionType =
+  | 'SMTP'
+  | 'ESMTP'
+  | 'ESMTPS'
+  | 'LMTP'
+  | 'LMTPS'
+  | 'UTF8SMTP'
+  | 'UTF8SMTPS'
+  | 'UTF8LMTP'
+  | 'UTF8LMTPS';
+
+/** The mailbox a recipient address leads to; opaque to the listener. */
+export interface RecipientTarget {
+  readonly organizationId: string;
+  readonly mailboxId: string;
+}
+
+/**
+ * The answer to RCPT, decided before any content is taken so that nobody is accepted and bounced
+ * later (backscatter). `text`, where given, replaces the default sentence of the reply.
+ */
+export type RecipientVerdict =
+  /** 250 2.1.5 */
+  | { readonly kind: 'deliver'; readonly target: RecipientTarget }
+  /** 550 5.1.1: nobody has this address */
+  | { readonly kind: 'unknown' }
+  /** 550 5.2.1: the mailbox exists and is switched off */
+  | { readonly kind: 'disabled' }
+  /** 450 4.7.1: the organization is suspended, which may be lifted */
+  | { readonly kind: 'suspended' }
+  /** 452 4.2.2: the mailbox or the organization is over its quota */
+  | { readonly kind: 'over_quota' }
+  /** 450 4.3.0 */
+  | { readonly kind: 'deferred'; readonly text?: string }
+  /** 550 5.7.1 */
+  | { readonly kind: 'refused'; readonly text?: string };
+
+export interface DeliveryRecipient {
+  /** As given in RCPT, without angle brackets; the domain may be in its Unicode form. */
+  readonly address: string;
+  readonly target: RecipientTarget;
+}
+
+/** One mail transaction with at least one accepted recipient, complete up to its final dot. */
+export interface SmtpDelivery {
+  /** Also in the 250 reply and in our `Received` field. */
+  readonly queueId: string;
+  /** Reverse path without angle brackets; empty for the null reverse path `<>` of a notification. */
+  readonly mailFrom: string;
+  readonly recipients: readonly DeliveryRecipient[];
+  /**
+   * The message as received, dots unstuffed, our `Received` field in front. Line ends are those of
+   * the sender: a bare CR or LF may occur and is only normalized where mail leaves us.
+   */
+  readonly raw: Buffer;
+  /** IP address of the peer, without an IPv4-mapped prefix. */
+  readonly clientAddress: string;
+  /** The EHLO, HELO or LHLO argument as received. */
+  readonly helo: string;
+  readonly protocol: TransmissionType;
+  readonly tls: { readonly cipher: string; readonly version: string } | null;
+  /** When the final dot was read. */
+  readonly receivedAt: Date;
+}
+
+/**
+ * What became of one recipient. LMTP answers each on its own; SMTP has one reply for all, so a mix
+ * becomes a transient failure there, and the spool recognizes the repeat by content.
+ */
+export type AcceptOutcome =
+  /** Durable. 250 2.6.0 with the queue id. */
+  | { readonly kind: 'accepted' }
+  /** 451 4.3.0, the sender tries again */
+  | { readonly kind: 'deferred'; readonly text?: string }
+  /** 452 4.2.2 */
+  | { readonly kind: 'over_quota' }
+  /** 554 5.7.1 */
+  | { readonly kind: 'rejected'; readonly text?: string };
+
+export interface SmtpHandlers {
+  /** Called once per RCPT. A rejected promise becomes 451 4.3.0. */
+  resolveRecipient(address: string): Promise<RecipientVerdict>;
+  /**
+   * Called once per message after the final dot; resolve only when the message is durable. Outcomes
+   * stand in the order of `delivery.recipients`. A rejected promise becomes 451 4.3.0 for all.
+   */
+  accept(delivery: SmtpDelivery): Promise<readonly AcceptOutcome[]>;
+}
