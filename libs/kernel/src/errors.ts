@@ -1,0 +1,101 @@
+/**
+ * What went wrong, as the caller has to see it. Each kind maps to one HTTP status and one gRPC
+ * status, and that mapping exists in exactly one place per boundary (`platform/http` in the gateway,
+ * `platform/grpc` between services).
+ */
+export const ERROR_KINDS = [
+  'invalid', // 400: malformed, or not as documented
+  'unauthenticated', // 401
+  'forbidden', // 403: scope or role
+  'not_found', // 404: also everything outside tenant or visibility
+  'conflict', // 409: state, version or duplicate
+  'precondition_failed', // 412: If-Match
+  'too_large', // 413
+  'unsupported_media', // 415
+  'refused', // 422: well-formed but refused by a rule
+  'rate_limited', // 429
+  'unavailable', // 503: shedding or a dependency is down
+  'deadline_exceeded', // 504 inside, 503 outside
+  'internal', // 500
+] as const;
+export type ErrorKind = (typeof ERROR_KINDS)[number];
+
+export interface DomainErrorOptions {
+  /** Seconds until a retry makes sense; becomes `Retry-After`. */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/**
+ * The only error that crosses a service boundary with its message intact; every other one becomes
+ * `internal` with a neutral sentence. `message` is for people: it names the field and the fix.
+ * `code` is for machines: stable snake_case, sent as `X-Error-Code`.
+ */
+export class DomainError extends Error {
+  override readonly name: string = 'DomainError';
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    readonly kind: ErrorKind,
+    readonly code: string,
+    message: string,
+    options: DomainErrorOptions = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+export class InvalidError extends DomainError {
+  override readonly name = 'InvalidError';
+  constructor(message: string, code = 'invalid_request') {
+    super('invalid', code, message);
+  }
+}
+
+/** Also thrown for records of another tenant or outside the caller's visibility: never an oracle. */
+export class NotFoundError extends DomainError {
+  override readonly name = 'NotFoundError';
+  constructor(what: string) {
+    super('not_found', 'not_found', `No ${what} with this id is visible to you.`);
+  }
+}
+
+export class ConflictError extends DomainError {
+  override readonly name = 'ConflictError';
+  constructor(message: string, code = 'conflict') {
+    super('conflict', code, message);
+  }
+}
+
+export class RefusedError extends DomainError {
+  override readonly name = 'RefusedError';
+  constructor(message: string, code = 'refused') {
+    super('refused', code, message);
+  }
+}
+
+export class ForbiddenError extends DomainError {
+  override readonly name = 'ForbiddenError';
+  constructor(message: string, code = 'forbidden') {
+    super('forbidden', code, message);
+  }
+}
+
+export class VersionMismatchError extends DomainError {
+  override readonly name = 'VersionMismatchError';
+  constructor(what: string, current: number) {
+    super(
+      'precondition_failed',
+      'version_mismatch',
+      `The ${what} has changed since you read it: its version is now ${current}. Read it again and repeat with the new ETag in If-Match.`,
+    );
+  }
+}
+
+export class UnavailableError extends DomainError {
+  override readonly name = 'UnavailableError';
+  constructor(message: string, retryAfterSeconds = 1, cause?: unknown) {
+    super('unavailable', 'unavailable', message, { retryAfterSeconds, cause });
+  }
+}

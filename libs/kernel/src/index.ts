@@ -1,0 +1,24 @@
+export { systemClock, type Clock } from './clock';
+export {
+  ConflictError,
+  DomainError,
+  ERROR_KINDS,
+  ForbiddenError,
+  InvalidError,
+  NotFoundError,
+  RefusedError,
+  UnavailableError,
+  VersionMismatchError,
+  type DomainErrorOptions,
+  type ErrorKind,
+} from './errors';
+export { isUuid, uuidv4, uuidv7 } from './identifiers';
+export {
+  ROLES,
+  SCOPES,
+  seesWholeOrganization,
+  type CredentialType,
+  type Principal,
+  type Role,
+  type Scope,
+} from './principal';

@@ -1,0 +1,168 @@
+import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { DomainError } from '@dak/kernel';
+
+export interface MigrationTarget {
+  /** An administrator's URL to any database of the cluster (may create roles and databases). */
+  adminUrl: string;
+  /** Database to make and migrate, e.g. `dak_mail`. */
+  database: string;
+  /** Runtime role, made without BYPASSRLS and without ownership, e.g. `dak_mail`. */
+  role: string;
+  /** Folder of `<timestamp>_<name>/migration.sql`, Prisma's layout. */
+  folder: string;
+}
+
+export interface MigrationReport {
+  applied: string[];
+  /** URL of the migrated database under its runtime role. */
+  url: string;
+}
+
+const IDENTIFIER = /^[a-z_][a-z0-9_]{0,62}$/;
+const HISTORY = `
+  create table if not exists _prisma_migrations (
+    id                  varchar(36) primary key,
+    checksum            varchar(64) not null,
+    finished_at         timestamptz,
+    migration_name      varchar(255) not null,
+    logs                text,
+    rolled_back_at      timestamptz,
+    started_at          timestamptz not null default now(),
+    applied_steps_count integer not null default 0
+  )`;
+
+/**
+ * Makes the role and the database if absent and applies what is missing, each migration in one
+ * transaction, under an advisory lock so that replicas starting together do not race. The history
+ * is the table that `prisma migrate` keeps, so its own commands accept it as up to date.
+ * @throws DomainError `conflict` when a migration that was applied has been edited, or when the
+ *   database was made by a newer version (it has a migration that this version does not know).
+ */
+export async function applyMigrations(target: MigrationTarget): Promise<MigrationReport> {
+  for (const name of [target.database, target.role]) {
+    if (!IDENTIFIER.test(name)) throw new Error(`not an SQL identifier: ${name}`);
+  }
+  const password = rolePassword(target.adminUrl, target.role);
+  await withClient(target.adminUrl, (admin) => ensureDatabase(admin, target, password));
+  const url = databaseUrl(target.adminUrl, target.database);
+  const applied = await withClient(url, (client) => migrate(client, target));
+  return { applied, url: databaseUrl(target.adminUrl, target.database, target.role, password) };
+}
+
+/** The password of a runtime role: derived from the administrator's, so that it need not be kept anywhere else. */
+function rolePassword(adminUrl: string, role: string): string {
+  const secret = decodeURIComponent(new URL(adminUrl).password);
+  return createHmac('sha256', `dak:${secret}`).update(role).digest('base64url');
+}
+
+function databaseUrl(adminUrl: string, database: string, role?: string, password?: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${database}`;
+  if (role !== undefined) url.username = role;
+  if (password !== undefined) url.password = password;
+  return url.toString();
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function ensureDatabase(
+  admin: pg.Client,
+  { database, role }: MigrationTarget,
+  password: string,
+): Promise<void> {
+  await admin.query(`select pg_advisory_lock(hashtext('dak:migrations'))`);
+  try {
+    const roles = await admin.query('select 1 from pg_roles where rolname = $1', [role]);
+    const literal = admin.escapeLiteral(password);
+    const attributes = `login nosuperuser nocreatedb nocreaterole nobypassrls password ${literal}`;
+    await admin.query(`${roles.rowCount ? 'alter' : 'create'} role ${role} ${attributes}`);
+    const databases = await admin.query('select 1 from pg_database where datname = $1', [database]);
+    if (!databases.rowCount) {
+      await admin.query(`create database ${database} template template0 encoding 'UTF8'`);
+      await admin.query(`revoke all on database ${database} from public`);
+    }
+    await admin.query(`grant connect, temporary on database ${database} to ${role}`);
+  } finally {
+    await admin.query(`select pg_advisory_unlock(hashtext('dak:migrations'))`);
+  }
+}
+
+async function migrate(client: pg.Client, { folder, role }: MigrationTarget): Promise<string[]> {
+  await client.query(`select pg_advisory_lock(hashtext('dak:migrations'))`);
+  await client.query(HISTORY);
+  const history = await client.query<{ migration_name: string; checksum: string }>(
+    'select migration_name, checksum from _prisma_migrations where finished_at is not null',
+  );
+  const done = new Map(history.rows.map((row) => [row.migration_name, row.checksum]));
+  const names = (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+  refuseNewerDatabase(done, names);
+
+  const applied: string[] = [];
+  for (const name of names) {
+    const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8');
+    const checksum = createHash('sha256').update(sql).digest('hex');
+    const known = done.get(name);
+    if (known !== undefined) {
+      if (known !== checksum) refuseEditedMigration(name);
+      continue;
+    }
+    await client.query('begin');
+    try {
+      await client.query(sql);
+      await client.query(
+        `insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+         values ($1, $2, now(), $3, 1)`,
+        [randomUUID(), checksum, name],
+      );
+      await client.query('commit');
+    } catch (cause) {
+      await client.query('rollback');
+      throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
+    }
+    applied.push(name);
+  }
+  if (applied.length > 0) await grantRuntimeRole(client, role);
+  return applied;
+}
+
+/** Everything but the history: row-level security decides which rows; revocations (append-only tables) stand in the migrations as triggers. */
+async function grantRuntimeRole(client: pg.Client, role: string): Promise<void> {
+  await client.query(`
+    grant usage on schema public to ${role};
+    grant select, insert, update, delete on all tables in schema public to ${role};
+    grant usage, select on all sequences in schema public to ${role};
+    grant execute on all functions in schema public to ${role};
+    revoke all on _prisma_migrations from ${role}`);
+}
+
+function refuseNewerDatabase(done: Map<string, string>, names: string[]): void {
+  const unknown = [...done.keys()].filter((name) => !names.includes(name));
+  if (unknown.length === 0) return;
+  throw new DomainError(
+    'conflict',
+    'newer_database',
+    `The database was made by a newer version of Dak (it has the migration ${unknown[0]}). Start that version, or use another data folder.`,
+  );
+}
+
+function refuseEditedMigration(name: string): never {
+  throw new DomainError(
+    'conflict',
+    'edited_migration',
+    `The migration ${name} was applied in another form: its file has been edited since. Restore it and put the change into a new migration.`,
+  );
+}

@@ -1,0 +1,14 @@
+/** Rows as PostgreSQL returns them; the caller states their shape beside the SQL text. */
+export interface SqlExecutor {
+  query<Row = Record<string, unknown>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ rows: Row[]; rowCount: number }>;
+}
+
+/** A statement that is prepared once per connection under `name`. */
+export interface PreparedStatement {
+  name: string;
+  text: string;
+  values: readonly unknown[];
+}
