@@ -1,4 +1,4 @@
-import { Result, utils, type Connection, type Submittable } from 'pg';
+import pg, { Result, type Connection, type Submittable } from 'pg';
 import type { PreparedStatement } from './sql';
 
 interface FieldsMessage {
@@ -38,8 +38,7 @@ type WireConnection = Connection & {
 };
 
 const makeResult = Result as unknown as new (rowMode?: string, types?: unknown) => PgResult;
-const prepareValue = (utils as unknown as { prepareValue: (value: unknown) => unknown })
-  .prepareValue;
+const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
 
 /**
  * Several prepared statements in one network round trip and one implicit transaction: everything
