@@ -1,0 +1,4 @@
+export { embeddedBinaries, findPostgresBinaries, systemBinaries } from './postgres-binaries';
+export { freePort, startCluster, testPostgresUrl } from './postgres-server';
+export { isAlive, joinRunServer, leaveRunServers, type RunServer } from './run-server';
+export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database';
