@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
+import { applyMigrations } from '@dak/platform/postgres';
 import { testPostgresUrl } from './postgres-server';
 
 export interface TestDatabaseOptions {
@@ -23,8 +24,6 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const ROLE_PASSWORD = 'dak-test';
-
 /**
  * A private database with all migrations applied: a clone of a template that is migrated once per
  * content of the migration files.
@@ -34,68 +33,58 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
   const serverUrl = await testPostgresUrl();
   const template = `dak_tpl_${options.name}_${migrationsHash(options.migrationsFolder, role)}`;
   const database = `dak_test_${options.name}_${randomBytes(6).toString('hex')}`;
-  await withClient(serverUrl, async (admin) => {
-    await ensureTemplate(admin, serverUrl, template, role, options.migrationsFolder);
-    await admin.query(`create database ${quote(database)} template ${quote(template)}`);
+  const runtimeUrl = await withClient(serverUrl, async (admin) => {
+    const url = await ensureTemplate(admin, serverUrl, template, role, options.migrationsFolder);
+    await admin.query(`create database ${database} template ${template}`);
+    return url;
   });
   return {
     database,
     role,
     adminUrl: withDatabase(serverUrl, database),
-    url: withDatabase(serverUrl, database, { user: role, password: ROLE_PASSWORD }),
+    url: withDatabase(runtimeUrl, database),
     drop: () =>
       withClient(serverUrl, async (admin) => {
-        await admin.query(`drop database if exists ${quote(database)} with (force)`);
+        await admin.query(`drop database if exists ${database} with (force)`);
       }),
   };
 }
 
-/** The template appears under its final name only when complete; workers wait for one another. */
+/**
+ * The template appears under its final name only when complete; workers wait for one another. Its
+ * comment keeps the URL of the runtime role.
+ */
 async function ensureTemplate(
   admin: Client,
   serverUrl: string,
   template: string,
   role: string,
   folder: string,
-): Promise<void> {
-  const exists = 'select 1 from pg_database where datname = $1';
-  if ((await admin.query(exists, [template])).rowCount === 1) return;
+): Promise<string> {
+  const ready = await runtimeUrlOf(admin, template);
+  if (ready !== null) return ready;
   await admin.query('select pg_advisory_lock(hashtext($1))', ['dak test templates']);
   try {
-    if ((await admin.query(exists, [template])).rowCount === 1) return;
-    await ensureRole(admin, role);
-    const unfinished = `${template}_new`;
-    await admin.query(`drop database if exists ${quote(unfinished)} with (force)`);
-    await admin.query(`create database ${quote(unfinished)} template template0`);
-    await migrate(withDatabase(serverUrl, unfinished), role, folder);
-    await admin.query(`alter database ${quote(unfinished)} with allow_connections false`);
-    await admin.query(`alter database ${quote(unfinished)} rename to ${quote(template)}`);
+    const made = await runtimeUrlOf(admin, template);
+    if (made !== null) return made;
+    const database = `${template}_new`;
+    await admin.query(`drop database if exists ${database} with (force)`);
+    const { url } = await applyMigrations({ adminUrl: serverUrl, database, role, folder });
+    await admin.query(`comment on database ${database} is ${admin.escapeLiteral(url)}`);
+    await admin.query(`alter database ${database} with allow_connections false`);
+    await admin.query(`alter database ${database} rename to ${template}`);
+    return url;
   } finally {
     await admin.query('select pg_advisory_unlock(hashtext($1))', ['dak test templates']);
   }
 }
 
-async function ensureRole(admin: Client, role: string): Promise<void> {
-  const found = await admin.query('select 1 from pg_roles where rolname = $1', [role]);
-  const verb = found.rowCount === 1 ? 'alter' : 'create';
-  await admin.query(
-    `${verb} role ${quote(role)} with login nosuperuser nobypassrls nocreatedb nocreaterole password '${ROLE_PASSWORD}'`,
+async function runtimeUrlOf(admin: Client, template: string): Promise<string | null> {
+  const { rows } = await admin.query<{ url: string }>(
+    `select shobj_description(oid, 'pg_database') as url from pg_database where datname = $1`,
+    [template],
   );
-}
-
-async function migrate(adminUrl: string, role: string, folder: string): Promise<void> {
-  await withClient(adminUrl, async (owner) => {
-    const name = quote(role);
-    await owner.query(
-      `grant usage on schema public to ${name};
-       alter default privileges in schema public grant select, insert, update, delete on tables to ${name};
-       alter default privileges in schema public grant usage, select on sequences to ${name};
-       alter default privileges in schema public grant execute on functions to ${name};`,
-    );
-    for (const migration of migrationFiles(folder)) {
-      await owner.query(readFileSync(migration, 'utf8'));
-    }
-  });
+  return rows[0]?.url ?? null;
 }
 
 function migrationFiles(folder: string): string[] {
@@ -112,17 +101,9 @@ function migrationsHash(folder: string, role: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-function withDatabase(
-  serverUrl: string,
-  database: string,
-  as?: { user: string; password: string },
-): string {
+function withDatabase(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
-  if (as !== undefined) {
-    url.username = as.user;
-    url.password = as.password;
-  }
   return url.toString();
 }
 
@@ -134,8 +115,4 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
   } finally {
     await client.end();
   }
-}
-
-function quote(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`;
 }
