@@ -38,7 +38,8 @@ type WireConnection = Connection & {
 };
 
 const makeResult = Result as unknown as new (rowMode?: string, types?: unknown) => PgResult;
-const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
+const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } })
+  .utils;
 
 /**
  * Several prepared statements in one network round trip and one implicit transaction: everything

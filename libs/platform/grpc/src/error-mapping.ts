@@ -1,0 +1,79 @@
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { DomainError, ERROR_KINDS, type ErrorKind } from '@dak/kernel';
+
+const STATUS: Record<ErrorKind, status> = {
+  invalid: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+  not_found: status.NOT_FOUND,
+  conflict: status.ABORTED,
+  precondition_failed: status.FAILED_PRECONDITION,
+  too_large: status.OUT_OF_RANGE,
+  unsupported_media: status.INVALID_ARGUMENT,
+  refused: status.FAILED_PRECONDITION,
+  rate_limited: status.RESOURCE_EXHAUSTED,
+  unavailable: status.UNAVAILABLE,
+  deadline_exceeded: status.DEADLINE_EXCEEDED,
+  internal: status.INTERNAL,
+};
+
+const KIND = 'dak-error-kind';
+const CODE = 'dak-error-code';
+const RETRY_AFTER = 'dak-retry-after';
+
+/** Anything that is not a DomainError keeps its message to itself. */
+export function toDomainError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  return new DomainError('internal', 'internal', 'Something went wrong on our side.', {
+    cause: error,
+  });
+}
+
+/** For the wire: status code, sentence, and the exact kind and code in trailing metadata. */
+export function toServiceError(error: unknown): Partial<ServiceError> {
+  const domain = toDomainError(error);
+  const metadata = new Metadata();
+  metadata.set(KIND, domain.kind);
+  metadata.set(CODE, domain.code);
+  if (domain.retryAfterSeconds !== undefined) {
+    metadata.set(RETRY_AFTER, String(domain.retryAfterSeconds));
+  }
+  return { code: STATUS[domain.kind], details: encodeURIComponent(domain.message), metadata };
+}
+
+/** The inverse; what the transport itself reports becomes `unavailable` or `deadline_exceeded`. */
+export function fromServiceError(error: ServiceError): DomainError {
+  const kind = error.metadata?.get(KIND)[0]?.toString();
+  const code = error.metadata?.get(CODE)[0]?.toString();
+  if (isErrorKind(kind) && code !== undefined) {
+    const retryAfter = error.metadata.get(RETRY_AFTER)[0];
+    return new DomainError(kind, code, decodeURIComponent(error.details), {
+      ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
+    });
+  }
+  switch (error.code) {
+    case status.DEADLINE_EXCEEDED:
+      return new DomainError(
+        'deadline_exceeded',
+        'deadline_exceeded',
+        'The request took longer than its deadline. Try again, or ask for less at once.',
+        { retryAfterSeconds: 1, cause: error },
+      );
+    case status.UNAVAILABLE:
+    case status.CANCELLED:
+      return new DomainError(
+        'unavailable',
+        'unavailable',
+        'A service behind this request is not reachable. Try again in a moment.',
+        { retryAfterSeconds: 1, cause: error },
+      );
+    default:
+      return new DomainError('internal', 'internal', 'Something went wrong on our side.', {
+        cause: error,
+      });
+  }
+}
+
+function isErrorKind(value: string | undefined): value is ErrorKind {
+  return value !== undefined && (ERROR_KINDS as readonly string[]).includes(value);
+}
