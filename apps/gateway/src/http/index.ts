@@ -1,0 +1,23 @@
+export { pageLinks, pageReply } from './page-reply';
+export {
+  idParams,
+  pageFields,
+  pageOf,
+  queryBoolean,
+  queryInteger,
+  queryTime,
+} from './query-fields';
+export {
+  defineRoute,
+  scopeRule,
+  type Access,
+  type AuditNote,
+  type Method,
+  type RateClass,
+  type ResponseDefinition,
+  type Route,
+  type RouteContext,
+  type RouteDefinition,
+  type RouteReply,
+  type ScopeRule,
+} from './route';

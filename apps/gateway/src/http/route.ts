@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { Principal, Scope } from '@dak/kernel';
+import type { CallOptions, IdempotencyKey } from '@dak/platform/grpc';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type RateClass = 'read' | 'write';
+
+/** Any one of `anyOf` suffices; `role` and `sessionOnly` are needed on top. */
+export interface ScopeRule {
+  readonly anyOf: readonly Scope[];
+  readonly role?: 'admin';
+  /** A person's session; an API key is refused whatever its scopes. */
+  readonly sessionOnly?: boolean;
+}
+
+/** Who may call a route: a list of scopes of which one suffices, a rule, a superadmin's session, or everybody. */
+export type Access = readonly Scope[] | ScopeRule | 'session-superadmin' | 'public';
+
+/** An audit entry beside the ones that the gateway's own operations write with their change. */
+export interface AuditNote {
+  action: string;
+  target: { type: string; id: string | null };
+  outcome: 'attempted' | 'succeeded' | 'refused' | 'failed';
+  /** Never secrets; strings, booleans, integers, lists and objects of them. */
+  details?: Readonly<Record<string, unknown>>;
+}
+
+/** What a handler gets; everything in it has been checked against the route's definition. */
+export interface RouteContext<Who, Params, Query, Body> {
+  readonly principal: Who;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** Version of `If-Match: "<version>"`; null when the header is absent or `*`. */
+  readonly ifMatch: number | null;
+  /** Of the Idempotency-Key header, for routes with `idempotency`. */
+  readonly idempotency: IdempotencyKey | null;
+  readonly requestId: string;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Principal, request id, deadline, signal, idempotency and trace for a call to a service. */
+  readonly call: CallOptions;
+  readonly clientAddress: string;
+  readonly headers: IncomingMessage['headers'];
+  /** The URL as requested, for `Link` headers and cookies' scope. */
+  readonly url: string;
+  /** The raw body of routes with `bodyKind` stream or multipart; rejects with 413 above `maxBodyBytes`. */
+  readonly bodyStream: AsyncIterable<Buffer>;
+  audit(note: AuditNote): Promise<void>;
+}
+
+/** What a handler returns. One of `body`, `json` and `stream`, or none for 204. */
+export interface RouteReply {
+  status: number;
+  /** Plain object; sent as JSON. */
+  body?: unknown;
+  /** JSON bytes from a service, sent as they are. */
+  json?: Uint8Array;
+  /** Bytes of another media type; name it in `headers['Content-Type']`. Ends the connection when it fails midway. */
+  stream?: Readable | AsyncIterable<Uint8Array>;
+  headers?: Readonly<Record<string, string>>;
+  /** Version of the resource; becomes `ETag: "<version>"`. */
+  version?: number;
+  /** The answer was stored by an earlier request with the same Idempotency-Key. */
+  replayed?: boolean;
+}
+
+export interface ResponseDefinition {
+  description: string;
+  /** Absent for replies without a JSON body. */
+  schema?: z.ZodType;
+  /** Media type of a body that is not JSON. */
+  contentType?: string;
+  /** Header name → what it means. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+type OutputOf<S> = S extends z.ZodType ? z.output<S> : undefined;
+type PrincipalOf<A> = A extends 'public' ? null : Principal;
+
+export interface RouteDefinition<
+  A extends Access = Access,
+  P extends z.ZodType | undefined = z.ZodType | undefined,
+  Q extends z.ZodType | undefined = z.ZodType | undefined,
+  B extends z.ZodType | undefined = z.ZodType | undefined,
+> {
+  method: Method;
+  /** Relative to `/api/v1`, or to the site with `base: 'site'`; parameters as `{id}`. */
+  path: string;
+  /** @default 'api' */
+  base?: 'api' | 'site';
+  summary: string;
+  description?: string;
+  /** The resource it belongs to, as `/capabilities` and the documents group it. */
+  tag: string;
+  scopes: A;
+  /** @default read for GET, write for all others */
+  rateClass?: RateClass;
+  /**
+   * `gateway`: the effect is in the gateway's database and goes through `runOnce`; `service`: the key
+   * travels in `context.call` and the owner of the effect stores the answer; `none`: the header is ignored.
+   * @default 'service' for POST, 'none' for all others
+   */
+  idempotency?: 'gateway' | 'service' | 'none';
+  /** `refuse` answers 400 for a body field that is not documented. @default 'ignore' */
+  unknownFields?: 'ignore' | 'refuse';
+  request?: { params?: P; query?: Q; body?: B };
+  /** @default 'json' with a body schema, else 'none' */
+  bodyKind?: 'json' | 'multipart' | 'stream' | 'none';
+  /** Media types that a stream or multipart route takes. @default multipart/form-data, or any for a stream */
+  consumes?: readonly string[];
+  /** @default 10 MB for JSON */
+  maxBodyBytes?: number;
+  /** Milliseconds until the handler's deadline. @default 30 000 */
+  timeoutMs?: number;
+  /** True when the route honors If-Match. @default false */
+  versioned?: boolean;
+  /** By status, successes only; error replies are documented by the frame. */
+  responses: Readonly<Record<number, ResponseDefinition>>;
+  /** Event kinds that the operation leads to. */
+  emits?: readonly string[];
+  handler(
+    context: RouteContext<PrincipalOf<A>, OutputOf<P>, OutputOf<Q>, OutputOf<B>>,
+  ): Promise<RouteReply> | RouteReply;
+}
+
+/** A route whose schemas are checked and whose types are no longer needed. */
+export interface Route extends Omit<RouteDefinition, 'handler' | 'request'> {
+  request: { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
+  base: 'api' | 'site';
+  rateClass: RateClass;
+  idempotency: 'gateway' | 'service' | 'none';
+  unknownFields: 'ignore' | 'refuse';
+  bodyKind: 'json' | 'multipart' | 'stream' | 'none';
+  versioned: boolean;
+  handler(
+    context: RouteContext<Principal | null, unknown, unknown, unknown>,
+  ): Promise<RouteReply> | RouteReply;
+}
+
+/** The one way to state a route; routing, checks, documents and the test matrix are made from it. */
+export function defineRoute<
+  const A extends Access,
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(definition: RouteDefinition<A, P, Q, B>): Route {
+  const isPost = definition.method === 'POST';
+  return {
+    ...definition,
+    request: (definition.request ?? {}) as Route['request'],
+    base: definition.base ?? 'api',
+    rateClass: definition.rateClass ?? (definition.method === 'GET' ? 'read' : 'write'),
+    idempotency:
+      definition.idempotency ?? (isPost && definition.scopes !== 'public' ? 'service' : 'none'),
+    unknownFields: definition.unknownFields ?? 'ignore',
+    bodyKind: definition.bodyKind ?? (definition.request?.body === undefined ? 'none' : 'json'),
+    versioned: definition.versioned ?? false,
+    handler: definition.handler as unknown as Route['handler'],
+  };
+}
+
+/** The scope rule behind an access; null for public routes and superadmin sessions. */
+export function scopeRule(access: Access): ScopeRule | null {
+  if (access === 'public' || access === 'session-superadmin') return null;
+  return 'anyOf' in access ? access : { anyOf: access };
+}
