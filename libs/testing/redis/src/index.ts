@@ -1,0 +1,1 @@
+export { describeWithRedis, type TestRedis } from './redis-server';
