@@ -1,0 +1,2 @@
+export type { BlobReference, BlobStore } from './blob-store';
+export { FolderBlobStore, type FolderBlobStoreOptions } from './folder-blob-store';
