@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { DomainError } from '@dak/kernel';
+import type { Registry } from 'prom-client';
+import type { RequestHandler } from './request-handler';
+import { expectContinue } from './request-body';
+
+export interface HttpServerOptions {
+  handle: RequestHandler;
+  /** Rejects while a dependency is down. */
+  isReady: () => Promise<void>;
+  metrics: Registry;
+}
+
+/** Time for headers to arrive: a client that trickles them holds a socket, not a worker. */
+const HEADERS_TIMEOUT_MS = 20_000;
+/** Time for a whole request; large uploads are the longest. */
+const REQUEST_TIMEOUT_MS = 15 * 60_000;
+const KEEP_ALIVE_MS = 65_000;
+
+/** The listening socket: Express, with probes before everything that can be slow or refused. */
+export class HttpServer {
+  private readonly server: Server;
+  private stopping = false;
+
+  constructor(private readonly options: HttpServerOptions) {
+    const app = express();
+    app.disable('x-powered-by');
+    app.disable('etag');
+    app.get('/healthz', (_request, response) => plain(response, 200, 'ok\n'));
+    app.get('/readyz', (_request, response) => this.answerReady(response));
+    app.get('/metrics', (_request, response) => this.answerMetrics(response));
+    app.use((request, response) => options.handle(request, response));
+    this.server = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        noDelay: true,
+      },
+      app,
+    );
+    this.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      expectContinue(request);
+      app(request as express.Request, response as express.Response);
+    });
+    this.server.on('clientError', answerClientError);
+  }
+
+  /** @throws DomainError conflict when the port is taken */
+  listen(port: number, host: string): Promise<{ port: number }> {
+    return new Promise((resolve, reject) => {
+      const onError = (error: NodeJS.ErrnoException): void =>
+        reject(
+          error.code === 'EADDRINUSE'
+            ? new DomainError(
+                'conflict',
+                'port_in_use',
+                `The HTTP port ${port} is in use: set DAK_HTTP_PORT to another one, or 0 for any free port.`,
+              )
+            : error,
+        );
+      this.server.once('error', onError);
+      this.server.listen(port, host, () => {
+        this.server.off('error', onError);
+        resolve({ port: (this.server.address() as AddressInfo).port });
+      });
+    });
+  }
+
+  /** Not ready at once, no new connections; requests in flight get `graceMs` to end. */
+  async close(graceMs = 10_000): Promise<void> {
+    this.stopping = true;
+    if (!this.server.listening) return;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeIdleConnections();
+    const timer = setTimeout(() => this.server.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private answerReady(response: ServerResponse): void {
+    if (this.stopping) return plain(response, 503, 'stopping\n');
+    this.options.isReady().then(
+      () => plain(response, 200, 'ready\n'),
+      (error: unknown) =>
+        plain(response, 503, `${error instanceof DomainError ? error.message : 'not ready'}\n`),
+    );
+  }
+
+  private answerMetrics(response: ServerResponse): void {
+    const { metrics } = this.options;
+    metrics.metrics().then(
+      (text) => {
+        response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
+      },
+      () => plain(response, 500, 'metrics are not available\n'),
+    );
+  }
+}
+
+function plain(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
+}
+
+/** What the HTTP parser refuses never reaches a route; it still gets the one error form. */
+function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: { writable: boolean; end(text: string): void; destroy(): void },
+): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy();
+  const [status, code, sentence] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [
+          '431 Request Header Fields Too Large',
+          'headers_too_large',
+          'The headers are larger than 16 KB: send fewer or shorter ones.',
+        ]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [
+            '408 Request Timeout',
+            'request_timeout',
+            'The request did not arrive in time: send it again.',
+          ]
+        : ['400 Bad Request', 'malformed_http', 'This is not a well-formed HTTP request.'];
+  const body = JSON.stringify({ error: sentence });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nX-Error-Code: ${code}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

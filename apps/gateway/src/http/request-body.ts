@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DomainError, InvalidError } from '@dak/kernel';
+
+export const JSON_BODY_LIMIT = 10 * 1024 * 1024;
+
+/** Requests that sent `Expect: 100-continue` and have not been told to go on. */
+const awaitingContinue = new WeakSet<IncomingMessage>();
+
+export function expectContinue(request: IncomingMessage): void {
+  awaitingContinue.add(request);
+}
+
+function mayGoOn(request: IncomingMessage, response: ServerResponse): void {
+  if (awaitingContinue.delete(request)) response.writeContinue();
+}
+
+export interface JsonBody {
+  /** Undefined when there is no body. */
+  value: unknown;
+  bytes: Uint8Array;
+}
+
+const NO_BODY: JsonBody = { value: undefined, bytes: new Uint8Array(0) };
+
+/**
+ * Reads a JSON body, at most `limit` bytes of it into memory.
+ * @throws DomainError too_large, unsupported_media or invalid
+ */
+export async function readJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<JsonBody> {
+  const length = request.headers['content-length'];
+  if (length === '0' || (length === undefined && !request.headers['transfer-encoding'])) {
+    return NO_BODY;
+  }
+  checkJsonType(request);
+  if (Number(length) > limit) throw tooLarge(limit);
+  mayGoOn(request, response);
+  const bytes = await readAll(request, limit);
+  return bytes.length === 0 ? NO_BODY : { value: parseJson(bytes), bytes };
+}
+
+function checkJsonType(request: IncomingMessage): void {
+  const type = mediaType(request);
+  if (type !== 'application/json' && !type.endsWith('+json')) {
+    throw unsupported(`Content-Type must be application/json, not ${type || 'absent'}.`);
+  }
+  refuseEncoding(request);
+}
+
+/** @throws DomainError unsupported_media when the media type is not one of `accepted` (`type/*` matches all of a type) */
+export function checkMediaType(request: IncomingMessage, accepted: readonly string[]): void {
+  const type = mediaType(request);
+  const fits = accepted.some(
+    (one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
+  );
+  if (!fits && !accepted.includes('*/*')) {
+    throw unsupported(
+      `Content-Type must be ${accepted.join(' or ')}, not ${type.slice(0, 80) || 'absent'}.`,
+    );
+  }
+  refuseEncoding(request);
+}
+
+function mediaType(request: IncomingMessage): string {
+  const header = request.headers['content-type'] ?? '';
+  const end = header.indexOf(';');
+  return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
+}
+
+function refuseEncoding(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw unsupported('Content-Encoding is not supported: send the body uncompressed.');
+  }
+}
+
+function readAll(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        chunks.length = 0;
+        discard(request);
+        reject(tooLarge(limit));
+      } else {
+        chunks.push(chunk);
+      }
+    });
+    request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.once('error', () => reject(new InvalidError('The request body ended early.')));
+  });
+}
+
+/** The raw body, cut off with an error above `limit` bytes. */
+export async function* streamBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): AsyncIterable<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  mayGoOn(request, response);
+  let size = 0;
+  // The socket must outlive an early end of the loop: the reply still has to go out.
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += (chunk as Buffer).length;
+      if (size > limit) throw tooLarge(limit);
+      yield chunk as Buffer;
+    }
+  } finally {
+    discard(request);
+  }
+}
+
+/** Throws the rest of a body away unread: a client that is still sending then gets the reply instead of a reset connection. */
+function discard(request: IncomingMessage): void {
+  request.removeAllListeners('data');
+  request.resume();
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  if (!isUtf8(bytes)) throw new InvalidError('The request body must be valid UTF-8.');
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const position = /position (\d+)/.exec((error as Error).message)?.[1];
+    throw new InvalidError(
+      `The request body is not valid JSON${position === undefined ? '' : ` (near character ${position})`}: check quotes, commas and brackets.`,
+      'malformed_json',
+    );
+  }
+  if (text.includes('\\u0000') && holdsNul(value)) {
+    throw new InvalidError('A string of the body holds a NUL character (\\u0000): remove it.');
+  }
+  return value;
+}
+
+/** PostgreSQL text cannot hold U+0000. Iterative, so that deep nesting cannot exhaust the stack. */
+function holdsNul(value: unknown): boolean {
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    if (typeof next === 'string') {
+      if (next.includes('\0')) return true;
+    } else if (typeof next === 'object' && next !== null) {
+      for (const [name, member] of Object.entries(next)) {
+        if (name.includes('\0')) return true;
+        pending.push(member);
+      }
+    }
+  }
+  return false;
+}
+
+function tooLarge(limit: number): DomainError {
+  const size = limit >= 1024 * 1024 ? `${Math.floor(limit / (1024 * 1024))} MB` : `${limit} bytes`;
+  return new DomainError(
+    'too_large',
+    'body_too_large',
+    `The request body is larger than ${size}: send less at once.`,
+  );
+}
+
+function unsupported(sentence: string): DomainError {
+  return new DomainError('unsupported_media', 'unsupported_media_type', sentence);
+}
