@@ -1,0 +1,90 @@
+/** Octets of messages held in memory by all sessions of a listener. */
+export interface ContentBudget {
+  readonly limit: number;
+  used: number;
+}
+
+/** Below this, slices of the sockets' read buffers are kept as they are. */
+const MAX_SLICES = 64;
+
+/**
+ * The content of one message while it arrives. Bounded by the message limit and the budget shared
+ * with all others: what goes beyond is read and forgotten, so that the session can be answered.
+ */
+export class ContentGathering {
+  #slices: Buffer[] = [];
+  #held = 0;
+  #total = 0;
+  #overBudget = false;
+
+  constructor(
+    private readonly maxBytes: number,
+    private readonly budget: ContentBudget,
+  ) {}
+
+  /** Octets that arrived, kept or not. */
+  get total(): number {
+    return this.#total;
+  }
+
+  get tooLarge(): boolean {
+    return this.#total > this.maxBytes;
+  }
+
+  get overBudget(): boolean {
+    return this.#overBudget;
+  }
+
+  add(chunk: Buffer): void {
+    this.#total += chunk.length;
+    if (this.#overBudget) return;
+    if (this.tooLarge) {
+      this.release();
+      return;
+    }
+    if (this.budget.used + chunk.length > this.budget.limit) {
+      this.#overBudget = true;
+      this.release();
+      return;
+    }
+    this.#held += chunk.length;
+    this.budget.used += chunk.length;
+    this.#slices.push(chunk);
+    // The parser gives one slice per stuffed dot: a message of nothing else would cost a hundred
+    // times its size. Merged in powers of two, each octet is copied a few times at most.
+    if (this.#slices.length > MAX_SLICES) this.#slices = mergeTail(this.#slices);
+  }
+
+  /** Everything in one piece, `front` before it. */
+  toBuffer(front: Buffer): Buffer {
+    return Buffer.concat([front, ...this.#slices], front.length + this.#held);
+  }
+
+  /** The pieces without a copy, while there is only one; for a look at the header section. */
+  get content(): Buffer {
+    if (this.#slices.length !== 1) this.#slices = [Buffer.concat(this.#slices)];
+    return this.#slices[0]!;
+  }
+
+  /** Gives the octets back to the budget. May be called more than once. */
+  release(): void {
+    this.budget.used -= this.#held;
+    this.#held = 0;
+    this.#slices = [];
+  }
+}
+
+/** Merges from the end as long as the slice before is not larger than what was merged so far. */
+function mergeTail(slices: Buffer[]): Buffer[] {
+  let from = slices.length - 1;
+  let bytes = slices[from]!.length;
+  while (from > 0 && slices[from - 1]!.length <= bytes) {
+    from -= 1;
+    bytes += slices[from]!.length;
+  }
+  if (from === slices.length - 1) {
+    // Sizes fall from slice to slice: merge the smaller half.
+    from = slices.length >> 1;
+  }
+  return [...slices.slice(0, from), Buffer.concat(slices.slice(from))];
+}
