@@ -1,0 +1,206 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  embeddedBinaries,
+  systemBinaries,
+  unprivilegedUser,
+  type OperatingSystemUser,
+} from './binaries';
+import { postgresHome, type PostgresHome } from './home';
+
+const START_WAIT_MS = 60_000;
+const STOP_WAIT_MS = 20_000;
+
+export interface EmbeddedPostgres {
+  /** The administrator's URL of the maintenance database. */
+  adminUrl: string;
+  /** A fast shutdown: transactions are rolled back, everything committed is on disk. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A real PostgreSQL of our own with its data in `<dataDir>/postgres`, on a free loopback port, with
+ * a password kept beside the data. It goes with this process, even when that is killed: a shell
+ * waits on a pipe and stops the server when the pipe closes.
+ * @throws Error with one sentence when there are no binaries for this platform, or the server does
+ *   not start (the reason is in its log)
+ */
+export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+  const binaries = embeddedBinaries() ?? systemBinaries();
+  if (binaries === null) {
+    throw new Error(
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch}: install PostgreSQL 15 or newer, or set DAK_DATABASE_URL to one.`,
+    );
+  }
+  const user = unprivilegedUser();
+  const home = postgresHome(dataDir, binaries, user);
+  const data = join(home.folder, 'data');
+  const password = initialize(home, data, user);
+  await stopLeftOver(data);
+  const port = await freePort();
+  const log = openSync(join(home.folder, 'postgres.log'), 'a');
+  const server = spawnServer(home, data, port, log, user);
+  const adminUrl = `postgres://dak_admin:${password}@127.0.0.1:${port}/postgres`;
+  if (!(await answers(adminUrl, server))) {
+    server.stdin?.end();
+    const reason = readFileSync(join(home.folder, 'postgres.log'), 'utf8').slice(-1000);
+    throw new Error(`The embedded PostgreSQL did not start: ${reason}`);
+  }
+  return { adminUrl, stop: () => stop(server) };
+}
+
+/** Makes the cluster once; a half-made one (no password file yet) is made anew. */
+function initialize(home: PostgresHome, data: string, user: OperatingSystemUser | null): string {
+  const passwordFile = join(home.folder, 'password');
+  if (existsSync(passwordFile) && existsSync(join(data, 'PG_VERSION'))) {
+    return readFileSync(passwordFile, 'utf8').trim();
+  }
+  rmSync(data, { recursive: true, force: true });
+  const password = randomBytes(24).toString('base64url');
+  const incoming = `${passwordFile}.new`;
+  writeFileSync(incoming, password, { mode: 0o600 });
+  if (user !== null) chownSync(incoming, user.uid, user.gid);
+  const made = spawnSync(
+    join(home.bin, 'initdb'),
+    [
+      ...['-D', data, '-U', 'dak_admin', '-A', 'scram-sha-256', `--pwfile=${incoming}`],
+      ...['-E', 'UTF8', `--locale=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`],
+    ],
+    { ...identity(home, user), encoding: 'utf8' },
+  );
+  if (made.status !== 0) {
+    throw new Error(
+      `The embedded PostgreSQL could not make its data folder: ${made.stderr || String(made.error)}`,
+    );
+  }
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  rmSync(incoming);
+  return password;
+}
+
+function identity(
+  home: PostgresHome,
+  user: OperatingSystemUser | null,
+): { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number } {
+  return { cwd: home.folder, ...user, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
+}
+
+/** Sized for one machine that runs everything: small buffers, durable commits, no parallel workers. */
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'max_connections=60',
+  'shared_buffers=48MB',
+  'work_mem=8MB',
+  'max_wal_size=512MB',
+  'wal_compression=on',
+  'jit=off',
+  'max_parallel_workers_per_gather=0',
+  'random_page_cost=1.1',
+  'log_min_messages=warning',
+].flatMap((setting) => ['-c', setting]);
+
+/** Stops the server once the pipe closes (we are gone). A background command of `sh` has no stdin of its own, hence descriptor 3. */
+const GUARD = [
+  'exec 3<&0',
+  '"$@" </dev/null 3<&- & server=$!',
+  '(read _ <&3; kill -INT $server) & exec 3<&-',
+  'wait $server',
+].join('\n');
+
+function spawnServer(
+  home: PostgresHome,
+  data: string,
+  port: number,
+  log: number,
+  user: OperatingSystemUser | null,
+): ChildProcess {
+  const command = [join(home.bin, 'postgres'), '-D', data, '-p', String(port), '-k', home.folder];
+  // A group of its own, so that Ctrl-C reaches us alone and the server stops after its clients.
+  return spawn('/bin/sh', ['-c', GUARD, 'dak-postgres', ...command, ...SETTINGS], {
+    ...identity(home, user),
+    detached: true,
+    stdio: ['pipe', log, log],
+  });
+}
+
+/** A server that outlived its guard still holds the data folder: it is stopped before the next one starts. */
+async function stopLeftOver(data: string): Promise<void> {
+  const pidFile = join(data, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 0 || !isPostgres(pid, data)) return;
+  signal(pid, 'SIGINT');
+  const deadline = Date.now() + STOP_WAIT_MS;
+  while (isAlive(pid)) {
+    if (Date.now() > deadline) signal(pid, 'SIGQUIT');
+    await delay(25);
+  }
+}
+
+/** After a reboot the pid may belong to another program. */
+function isPostgres(pid: number, data: string): boolean {
+  if (!isAlive(pid)) return false;
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(data);
+  } catch {
+    const listed = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return (listed.stdout ?? '').includes(data);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Already gone.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function answers(url: string, server: ChildProcess): Promise<boolean> {
+  const deadline = Date.now() + START_WAIT_MS;
+  while (Date.now() < deadline && server.exitCode === null) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+    try {
+      await client.connect();
+      return true;
+    } catch {
+      await delay(15);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+  return false;
+}
+
+async function stop(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null) return;
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  server.stdin?.end();
+  await Promise.race([ended, delay(STOP_WAIT_MS, undefined, { ref: false })]);
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}
