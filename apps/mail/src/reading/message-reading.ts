@@ -75,7 +75,7 @@ export interface ThreadFacts {
   threadIndexRoot: string | null;
   /** RFC 5256 §2.1 base subject, widened by the localized reply prefixes. */
   baseSubject: string;
-  /** True when a reply or forward prefix was taken off the subject. */
+  /** True when a reply prefix ("Re:", "AW:", …) was taken off the subject; a forward starts a thread of its own. */
   isReplySubject: boolean;
   /** Distinct addresses of From, Sender, Reply-To, To and Cc, lower case, in order of appearance. */
   participants: string[];

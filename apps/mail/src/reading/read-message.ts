@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+
+import { readFeedbackReport, type FeedbackReport } from '@dak/formats/arf';
+import { automationSignals } from '@dak/formats/auto-submitted';
+import { readDeliveryReport, type DeliveryReport } from '@dak/formats/dsn';
+import { htmlToText, sanitizeHtml } from '@dak/formats/html';
+import { readDispositionNotification } from '@dak/formats/mdn';
+import { newHtmlOfReply, newTextOfReply, stripSignature } from '@dak/formats/reply-text';
+import { parseMessage, type ParsedMessage } from '@dak/formats/rfc5322';
+
+import { classify } from './classify';
+import { failedReading } from './failed-reading';
+import type {
+  AttachmentReading,
+  DeliveryStatusReading,
+  DispositionReading,
+  Extraction,
+  FeedbackReading,
+  MessageReading,
+  PartFacts,
+  ReportedMessage,
+} from './message-reading';
+import { threadFacts } from './thread-facts';
+
+/** Unicode code points of the preview. */
+const PREVIEW_LENGTH = 200;
+
+/**
+ * Everything Dak understands of a raw message. Pure; never throws: what cannot be read comes back as
+ * `failedReading` with the headers and the raw bytes as an attachment. Contents of attachments may be views of `raw`.
+ */
+export function readMessage(raw: Uint8Array): MessageReading {
+  try {
+    return readParsed(parseMessage(raw), raw.byteLength);
+  } catch {
+    return failedReading(raw);
+  }
+}
+
+function readParsed(message: ParsedMessage, sizeBytes: number): MessageReading {
+  const bodies = readBodies(message.text, message.html);
+  const automation = automationSignals(message.headers);
+  const feedback = readFeedbackReport(message);
+  const delivery = feedback === null ? readDeliveryReport(message, bodies.text) : null;
+  const disposition = readDispositionNotification(message);
+  const kind = classify(
+    {
+      isFeedback: feedback !== null,
+      isDeliveryReport: delivery !== null,
+      isDispositionNotification: disposition !== null,
+    },
+    automation,
+  );
+  const thread = threadFacts(message);
+  return {
+    kind,
+    mayAutoReply: kind === 'human' && !automation.doNotAutoReply && message.from.length > 0,
+    messageId: message.messageId,
+    subject: message.subject,
+    date: message.date,
+    from: message.from,
+    sender: message.sender,
+    replyTo: message.replyTo,
+    to: message.to,
+    cc: message.cc,
+    bcc: message.bcc,
+    headers: message.headers,
+    thread,
+    ...bodies,
+    preview: previewOf(bodies.textNew ?? bodies.text ?? ''),
+    parts: message.leaves.map(partFacts),
+    attachments: message.attachments.map(attachmentReading),
+    deliveryStatus: delivery?.recipients.map((entry) => deliveryStatus(entry, delivery)) ?? [],
+    reportedMessage: reportedMessage(delivery, feedback),
+    feedback: feedback && feedbackReading(feedback),
+    disposition:
+      disposition &&
+      ({
+        finalRecipient: disposition.finalRecipient,
+        originalMessageId: disposition.originalMessageId,
+        type: disposition.type,
+        automatic: disposition.automatic,
+      } satisfies DispositionReading),
+    listId: automation.list?.id ?? null,
+    sizeBytes,
+    defects: message.defects,
+  };
+}
+
+type Bodies = Pick<
+  MessageReading,
+  'text' | 'isTextDerived' | 'html' | 'htmlSafe' | 'textNew' | 'htmlNew' | 'extraction'
+>;
+
+function readBodies(text: string | null, html: string | null): Bodies {
+  const newHtml = html === null ? null : newHtmlOfReply(html);
+  const htmlSafe = html === null ? null : sanitizeHtml(html, { remoteImages: 'off' });
+  let htmlNew = htmlSafe;
+  // Most mail quotes nothing: then the sanitized whole is the new part, too.
+  if (newHtml && newHtml.html !== html)
+    htmlNew = sanitizeHtml(newHtml.html, { remoteImages: 'off' });
+  const shared = { html, htmlSafe, htmlNew };
+  if (text !== null) {
+    const { text: textNew, ...extraction } = newTextOfReply(text);
+    return { ...shared, text, isTextDerived: false, textNew, extraction };
+  }
+  if (html === null || newHtml === null) {
+    return { ...shared, text: null, isTextDerived: false, textNew: null, extraction: null };
+  }
+  const { method, confidence, language } = newHtml;
+  const extraction: Extraction = { method, confidence, language };
+  const whole = newHtml.html === html ? newHtml.text : htmlToText(html);
+  if (whole === '') {
+    return { ...shared, text: null, isTextDerived: false, textNew: null, extraction: null };
+  }
+  const textNew = stripSignature(newHtml.text);
+  return { ...shared, text: whole, isTextDerived: true, textNew, extraction };
+}
+
+function previewOf(text: string): string {
+  // A cut is made on code points, so that no half of a surrogate pair is stored.
+  const line = text
+    .slice(0, PREVIEW_LENGTH * 8)
+    .replace(/\s+/gu, ' ')
+    .trim();
+  return line.length <= PREVIEW_LENGTH ? line : [...line].slice(0, PREVIEW_LENGTH).join('').trim();
+}
+
+function partFacts(part: ParsedMessage['root']): PartFacts {
+  return {
+    path: part.path,
+    contentType: part.contentType,
+    charset: part.charset,
+    sizeBytes: part.content.byteLength,
+    sha256: sha256(part.content),
+  };
+}
+
+function attachmentReading(attachment: ParsedMessage['attachments'][number]): AttachmentReading {
+  const { filename, contentType, disposition, contentId, content, path } = attachment;
+  return {
+    filename,
+    contentType,
+    disposition,
+    contentId,
+    sizeBytes: content.byteLength,
+    sha256: sha256(content),
+    content,
+    path,
+  };
+}
+
+function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function deliveryStatus(
+  outcome: DeliveryReport['recipients'][number],
+  report: DeliveryReport,
+): DeliveryStatusReading {
+  return { ...outcome, reportingMta: report.reportingMta };
+}
+
+function reportedMessage(
+  delivery: DeliveryReport | null,
+  feedback: FeedbackReport | null,
+): ReportedMessage | null {
+  const report = delivery ?? feedback;
+  if (report === null) return null;
+  const { returned, originalEnvelopeId } = report;
+  return {
+    messageId: returned?.messageId ?? null,
+    envelopeId: originalEnvelopeId,
+    subject: returned?.subject ?? null,
+    from: returned?.from ?? null,
+    to: returned?.to ?? [],
+  };
+}
+
+function feedbackReading(report: FeedbackReport): FeedbackReading {
+  const { type, recipients, userAgent, originalMailFrom, sourceIp, arrivalDate } = report;
+  return { type, recipients, userAgent, originalMailFrom, sourceIp, arrivalDate };
+}

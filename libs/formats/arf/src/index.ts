@@ -1,0 +1,1 @@
+export { readFeedbackReport, type FeedbackReport } from './feedback-report';

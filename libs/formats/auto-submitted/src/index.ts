@@ -1,0 +1,6 @@
+export {
+  automationSignals,
+  type AutomationSignals,
+  type AutoSubmitted,
+  type ListSignals,
+} from './auto-submitted';

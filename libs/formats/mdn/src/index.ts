@@ -1,0 +1,4 @@
+export {
+  readDispositionNotification,
+  type DispositionNotification,
+} from './disposition-notification';
