@@ -271,6 +271,10 @@ export class SinkSession {
   async #readContent(): Promise<Buffer | null> {
     let searchFrom = 0;
     for (;;) {
+      if (this.#buffer.length > 0) {
+        await this.#answer('body', '', () => undefined, null, this.#buffer.length);
+        if (this.#ended || this.#silent) return null;
+      }
       if (this.#buffer.subarray(0, 3).equals(END_OF_DATA.subarray(2))) {
         this.#buffer = this.#buffer.subarray(3);
         return Buffer.alloc(0);
@@ -280,10 +284,6 @@ export class SinkSession {
         const wire = Buffer.from(this.#buffer.subarray(0, end + 2));
         this.#buffer = this.#buffer.subarray(end + 5);
         return wire;
-      }
-      if (this.#buffer.length > 0) {
-        await this.#answer('body', '', () => undefined, null, this.#buffer.length);
-        if (this.#ended || this.#silent) return null;
       }
       searchFrom = Math.max(0, this.#buffer.length - 4);
       if (!(await this.#more())) return null;
