@@ -1,0 +1,133 @@
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(1);
+const url = (protocol: RegExp, example: string) =>
+  z.url({ protocol, error: `must be a URL such as ${example}` });
+const postgresUrl = url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database');
+
+/**
+ * Every environment variable that Dak reads, with its type and default. An app picks the ones it
+ * uses; any other name that begins with `DAK_` stops the start, because a mistyped setting must not
+ * be ignored. `docs/operating.md` lists the same, kept equal by a test.
+ */
+export const VARIABLES = {
+  DAK_DATA_DIR: {
+    schema: z.string().min(1).default('.dak'),
+    description: 'Folder of everything that survives a restart',
+  },
+  DAK_HTTP_HOST: { schema: z.string().default('127.0.0.1'), description: 'Address of the API' },
+  DAK_HTTP_PORT: { schema: port.default(8080), description: 'Port of the API; 0 = any free port' },
+  DAK_SITE_URL: {
+    schema: url(/^https?$/, 'https://mail.example.com').optional(),
+    description: 'Address under which clients reach the API; made from host and port if absent',
+  },
+  DAK_SMTP_HOST: {
+    schema: z.string().default('127.0.0.1'),
+    description: 'Address of the SMTP and LMTP listeners',
+  },
+  DAK_SMTP_PORT: { schema: port.default(2525), description: 'Port of the SMTP listener' },
+  DAK_LMTP_PORT: { schema: port.default(2424), description: 'Port of the LMTP listener' },
+  DAK_HOSTNAME: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9.-]+$/)
+      .default('localhost'),
+    description: 'Host name in SMTP greetings and trace headers',
+  },
+  DAK_MAIL_TRANSPORT: {
+    schema: z
+      .string()
+      .regex(/^(capture|direct|smtps?:\/\/.+)$/, {
+        error: 'must be capture, direct or smtp://user:password@host:port',
+      })
+      .default('capture'),
+    description: 'Where outgoing mail goes: kept here, to a relay, or to the recipients’ MX hosts',
+    secret: true,
+  },
+  DAK_MAX_MESSAGE_BYTES: {
+    schema: count.default(36_700_160),
+    description: 'Largest inbound message',
+  },
+  DAK_INBOUND_RATE_PER_MINUTE: {
+    schema: count.default(600_000),
+    description: 'Messages per minute that one client address may hand in over SMTP',
+  },
+  DAK_READS_PER_MINUTE: {
+    schema: count.default(60_000),
+    description: 'Rate limit per credential for reading routes',
+  },
+  DAK_WRITES_PER_MINUTE: {
+    schema: count.default(6_000),
+    description: 'Rate limit per credential for changing routes',
+  },
+  DAK_LOG_LEVEL: {
+    schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    description: 'Lowest level that is logged',
+  },
+  DAK_PARSER_THREADS: {
+    schema: z.coerce.number().int().min(1).max(16).default(1),
+    description: 'Worker threads that read inbound mail',
+  },
+  DAK_DATABASE_URL: {
+    schema: postgresUrl.optional(),
+    description: 'Administrator URL of a PostgreSQL 15 or newer; absent = the embedded one',
+    secret: true,
+  },
+  DAK_GATEWAY_DATABASE_URL: {
+    schema: postgresUrl.optional(),
+    description: 'The gateway’s database under its runtime role',
+    secret: true,
+  },
+  DAK_MAIL_DATABASE_URL: {
+    schema: postgresUrl.optional(),
+    description: 'The mail service’s database under its runtime role',
+    secret: true,
+  },
+  DAK_LOG_DATABASE_URL: {
+    schema: postgresUrl.optional(),
+    description: 'The event log’s database under its runtime role',
+    secret: true,
+  },
+  DAK_REDIS_URL: {
+    schema: url(/^rediss?$/, 'redis://host:6379').optional(),
+    description: 'Shared state; needed as soon as more than one process runs',
+    secret: true,
+  },
+  DAK_MAIL_GRPC_URL: {
+    schema: z
+      .string()
+      .regex(/^[^:\s]+:\d+$/, { error: 'must be host:port' })
+      .optional(),
+    description: 'Where the gateway reaches the mail service',
+  },
+  DAK_MAIL_GRPC_PORT: {
+    schema: port.default(0),
+    description: 'Port on which the mail service answers gRPC',
+  },
+  DAK_GRPC_HOST: {
+    schema: z.string().default('127.0.0.1'),
+    description: 'Address of gRPC servers',
+  },
+  DAK_SECRET: {
+    schema: z.string().min(32, 'must have at least 32 characters').optional(),
+    description: 'Signs page cursors and download links; the same on every replica',
+    secret: true,
+  },
+  DAK_PRINCIPAL_KEY_FILE: {
+    schema: z.string().optional(),
+    description: 'Ed25519 key (PEM): private for the gateway, public for the services',
+  },
+  DAK_URL: {
+    schema: url(/^https?$/, 'http://127.0.0.1:8080/api/v1').optional(),
+    description: 'API address for the command-line tools; absent = that of bootstrap.json',
+  },
+  DAK_API_KEY: {
+    schema: z.string().optional(),
+    description: 'API key for the command-line tools; absent = that of bootstrap.json',
+    secret: true,
+  },
+} as const satisfies Record<string, { schema: z.ZodType; description: string; secret?: boolean }>;
+
+export type VariableName = keyof typeof VARIABLES;
+export type VariableValue<Name extends VariableName> = z.output<(typeof VARIABLES)[Name]['schema']>;

@@ -1,0 +1,1 @@
+export { runUntilStopped, type Running } from './run-until-stopped';

@@ -1,0 +1,56 @@
+import { DomainError } from '@dak/kernel';
+
+/** From the first signal to the end of the process, at most. */
+const STOP_WITHIN_MS = 30_000;
+
+export interface Running {
+  /** Stops taking work, finishes what runs, releases what is held. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The life of an app: start, wait for SIGTERM or SIGINT, stop gracefully within 30 s. A second signal
+ * ends at once. A start that fails prints one sentence and ends with code 1.
+ */
+export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
+  let running: Running;
+  try {
+    running = await start();
+  } catch (error) {
+    process.stderr.write(`Dak cannot start: ${sentenceOf(error)}\n`);
+    if (!(error instanceof DomainError) && process.env['DAK_LOG_LEVEL'] === 'debug') {
+      process.stderr.write(`${(error as Error).stack}\n`);
+    }
+    process.exit(1);
+  }
+  const signal = await nextSignal();
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
+  const overdue = setTimeout(() => {
+    process.stderr.write(`Dak did not stop within ${STOP_WITHIN_MS / 1000} s of ${signal}.\n`);
+    process.exit(1);
+  }, STOP_WITHIN_MS);
+  try {
+    await running.stop();
+    clearTimeout(overdue);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`Dak did not stop cleanly: ${sentenceOf(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
+  });
+}
+
+function sentenceOf(error: unknown): string {
+  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === 'EADDRINUSE') {
+    return `port ${port ?? ''} is taken. Stop the other program, or choose another port with DAK_HTTP_PORT, DAK_SMTP_PORT or DAK_LMTP_PORT (0 = any free port).`;
+  }
+  if (code === 'EACCES') return `${message}. Choose a port above 1023 or another folder.`;
+  return message || String(error);
+}

@@ -1,0 +1,43 @@
+import pino from 'pino';
+
+export type Logger = pino.Logger;
+
+/** Never in a log: credentials, bodies, and whose mail it is. */
+const REDACTED = [
+  'password',
+  'key',
+  'token',
+  'secret',
+  'authorization',
+  'cookie',
+  'body',
+  'body_text',
+  'body_html',
+  'subject',
+  'email',
+  'address',
+  'to',
+  'cc',
+  'bcc',
+  'from',
+];
+
+/**
+ * JSON lines on standard error, so that standard output stays free for what a command prints. ERROR
+ * means that a person must act; what heals by itself is WARN.
+ */
+export function createLogger(service: string, level: string): Logger {
+  return pino(
+    {
+      level,
+      base: { service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: {
+        paths: REDACTED.flatMap((name) => [name, `*.${name}`]),
+        censor: '[redacted]',
+      },
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ dest: 2, sync: false }),
+  );
+}
