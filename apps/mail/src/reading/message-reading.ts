@@ -31,6 +31,8 @@ export interface MessageReading {
 
   /** The chosen plain text body, or the text made from the HTML body when there is no other; null when the message has no text at all. */
   text: string | null;
+  /** True when `text` was made from the HTML body. */
+  isTextDerived: boolean;
   /** The chosen HTML body as it came: never show it, show `htmlSafe`. */
   html: string | null;
   /** `html` after sanitizing: `cid:` references kept, remote images switched off. */
