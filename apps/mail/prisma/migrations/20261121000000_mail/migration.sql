@@ -242,7 +242,8 @@ create table message (
   created_at        timestamptz not null,
   updated_at        timestamptz not null,
   primary key (organization_id, id),
-  foreign key (organization_id, conversation_id) references conversation
+  -- Deferred: messages are stored first, because the unique dedupe_key decides whether their conversation is needed.
+  foreign key (organization_id, conversation_id) references conversation deferrable initially deferred
 );
 create index message_by_conversation on message (organization_id, conversation_id, sort_at, id);
 create unique index message_dedupe on message (organization_id, mailbox_id, dedupe_key) where dedupe_key is not null;
@@ -307,14 +308,15 @@ create policy tenant on activity using (organization_id = dak_tenant());
 
 -- A POST with an Idempotency-Key and its answer, stored with the effect; kept 24 hours.
 create table idempotency_record (
-  organization_id uuid not null,
-  principal_id    uuid not null,
-  route           text not null,
-  key             text not null,
-  request_hash    text not null,
-  response_id     uuid not null,
-  response_json   text not null,
-  created_at      timestamptz not null,
+  organization_id  uuid not null,
+  principal_id     uuid not null,        -- the credential
+  route            text not null,
+  key              text not null,
+  request_hash     text not null,
+  response_id      text not null,        -- empty where the answer is no record
+  response_version bigint not null,
+  response_json    text not null,
+  created_at       timestamptz not null,
   primary key (organization_id, principal_id, route, key)
 );
 create index idempotency_record_age on idempotency_record (created_at);

@@ -1,0 +1,142 @@
+import {
+  ConversationUpdated,
+  EventEnvelope,
+  MailFailed,
+  MailReceived,
+  MailSent,
+  type EventKind,
+} from '@dak/contracts/events';
+import { uuidv7 } from '@dak/kernel';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import type { Actor } from '../actor';
+
+/** Where an event belongs, as of the event. */
+export interface ConversationFacts {
+  organizationId: string;
+  mailboxId: string;
+  departmentId: string | null;
+  conversationId: string;
+}
+
+export interface EventFacts extends ConversationFacts {
+  messageId: string | null;
+  /** From the conversation's `event_sequence`, taken under its row lock. */
+  sequence: number;
+  /** Milliseconds since the epoch. */
+  occurredAt: number;
+  actor: Actor;
+  causationId?: string | null;
+}
+
+/** One visible field of a conversation, by its API name. */
+export interface FieldChange {
+  field: string;
+  before: unknown;
+  after: unknown;
+}
+
+export function mailReceivedEvent(facts: EventFacts, data: MailReceived): EventEnvelope {
+  return envelope('mail.received', 'dak.events.v1.MailReceived', facts, encode(MailReceived, data));
+}
+
+export function mailSentEvent(facts: EventFacts, data: MailSent): EventEnvelope {
+  return envelope('mail.sent', 'dak.events.v1.MailSent', facts, encode(MailSent, data));
+}
+
+export function mailFailedEvent(facts: EventFacts, data: MailFailed): EventEnvelope {
+  return envelope('mail.failed', 'dak.events.v1.MailFailed', facts, encode(MailFailed, data));
+}
+
+export function conversationUpdatedEvent(
+  facts: EventFacts,
+  reason: string,
+  changes: readonly FieldChange[],
+): EventEnvelope {
+  const data: ConversationUpdated = {
+    reason,
+    changes: changes.map(({ field, before, after }) => ({
+      field,
+      beforeJson: JSON.stringify(before ?? null),
+      afterJson: JSON.stringify(after ?? null),
+    })),
+  };
+  return envelope(
+    'conversation.updated',
+    'dak.events.v1.ConversationUpdated',
+    facts,
+    encode(ConversationUpdated, data),
+  );
+}
+
+/** Writes the events into the outbox, in the transaction of the change; the row lock of their conversations is held. */
+export async function appendMailEvents(
+  tx: SqlExecutor,
+  events: readonly EventEnvelope[],
+): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query('select 1');
+}
+
+/**
+ * Numbers for `count` events of a conversation that do not change it otherwise (a delivery that
+ * succeeded); takes the row lock. Null when the conversation does not exist.
+ */
+export async function reserveEventSequence(
+  tx: SqlExecutor,
+  organizationId: string,
+  conversationId: string,
+  count: number,
+): Promise<{ first: number; facts: ConversationFacts } | null> {
+  const { rows } = await tx.query<{
+    last: number;
+    mailbox_id: string;
+    department_id: string | null;
+  }>(
+    `update conversation set event_sequence = event_sequence + $3
+      where organization_id = $1 and id = $2
+  returning event_sequence as last, mailbox_id, department_id`,
+    [organizationId, conversationId, count],
+  );
+  const row = rows[0];
+  if (row === undefined) return null;
+  return {
+    first: row.last - count + 1,
+    facts: {
+      organizationId,
+      conversationId,
+      mailboxId: row.mailbox_id,
+      departmentId: row.department_id,
+    },
+  };
+}
+
+function envelope(
+  type: EventKind,
+  dataSchema: string,
+  facts: EventFacts,
+  data: Buffer,
+): EventEnvelope {
+  return {
+    id: `evt_${uuidv7()}`,
+    type,
+    source: 'mail',
+    organizationId: facts.organizationId,
+    mailboxId: facts.mailboxId,
+    departmentId: facts.departmentId ?? undefined,
+    conversationId: facts.conversationId,
+    messageId: facts.messageId ?? undefined,
+    partitionKey: `${facts.organizationId}:${facts.conversationId}`,
+    sequence: facts.sequence,
+    occurredAt: new Date(facts.occurredAt),
+    actor: { type: facts.actor.type, id: facts.actor.id ?? '', name: facts.actor.name },
+    causationId: facts.causationId ?? undefined,
+    dataSchema,
+    dataVersion: 1,
+    data,
+  };
+}
+
+function encode<T>(codec: { encode(message: T): { finish(): Uint8Array } }, message: T): Buffer {
+  const bytes = codec.encode(message).finish();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
