@@ -1,0 +1,106 @@
+import type { Clock } from '@dak/kernel';
+import type { Database, PreparedStatement } from '@dak/platform/postgres';
+import { addressLookup, type AddressLookup } from './address-lookup';
+import { createGroupCommit } from './group-commit';
+import type { RecipientVerdict } from './smtp-delivery';
+
+/** Milliseconds for which a mailbox that was found is not looked up again. */
+const KEEP_MS = 1000;
+const MAX_KEPT = 10_000;
+
+export interface AddressDirectory {
+  /** What to answer to RCPT for this address. Rejects when the database does not answer. */
+  resolve(address: string): Promise<RecipientVerdict>;
+}
+
+export interface AddressDirectoryOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+interface DirectoryRow {
+  index: number;
+  organization_id: string;
+  id: string;
+  status: string;
+  organization_status: string;
+}
+
+/**
+ * The live mailboxes of the deployment by address. Found mailboxes are kept for a second; misses are
+ * not kept, so that an address made through the API works at once. Look-ups that meet while one is
+ * running share the next statement.
+ */
+export function createAddressDirectory({
+  database,
+  clock,
+}: AddressDirectoryOptions): AddressDirectory {
+  const kept = new Map<string, { verdict: RecipientVerdict; until: number }>();
+  const lookups = createGroupCommit<AddressLookup, RecipientVerdict>(
+    async (group) => {
+      const [rows] = await database.batchAsWorker([lookupStatement(group)]);
+      const byIndex = new Map(
+        (rows as unknown as DirectoryRow[]).map((row) => [row.index, verdictOf(row)]),
+      );
+      return group.map((_, index) => byIndex.get(index) ?? { kind: 'unknown' });
+    },
+    { maxItems: 200, concurrency: 2 },
+  );
+
+  return {
+    async resolve(address) {
+      const lookup = addressLookup(address);
+      if (lookup === null) return { kind: 'unknown' };
+      const key = lookup.exact[0]!;
+      const known = kept.get(key);
+      if (known !== undefined && known.until > clock()) return known.verdict;
+      const verdict = await lookups.submit(lookup);
+      kept.delete(key);
+      if (verdict.kind === 'deliver') {
+        if (kept.size >= MAX_KEPT) kept.clear();
+        kept.set(key, { verdict, until: clock() + KEEP_MS });
+      }
+      return verdict;
+    },
+  };
+}
+
+/** Exact address before the one without detail before the oldest mailbox of the domain, for its postmaster. */
+function lookupStatement(group: readonly AddressLookup[]): PreparedStatement {
+  return {
+    name: 'directory_lookup',
+    text: `
+      select wanted.index, found.*
+        from json_to_recordset($1::json) as wanted(index integer, exact text[], without_detail text[], domains text[])
+       cross join lateral (
+               select m.organization_id, m.id, m.status, coalesce(o.status, 'active') as organization_status
+                 from (select m.*, 0 as rank from mailbox m
+                        where m.address = any(wanted.exact) and m.deleted_at is null
+                       union all
+                       select m.*, 1 from mailbox m
+                        where m.address = any(wanted.without_detail) and m.deleted_at is null
+                          and coalesce((m.settings ->> 'plus_addressing')::boolean, true)
+                       union all
+                       select m.*, 2 from mailbox m
+                        where split_part(m.address, '@', 2) = any(wanted.domains) and m.deleted_at is null) m
+                 left join organization o on o.organization_id = m.organization_id
+                order by m.rank, m.created_at, m.id
+                limit 1) found`,
+    values: [
+      JSON.stringify(
+        group.map((lookup, index) => ({
+          index,
+          exact: lookup.exact,
+          without_detail: lookup.withoutDetail,
+          domains: lookup.postmasterDomains,
+        })),
+      ),
+    ],
+  };
+}
+
+function verdictOf(row: DirectoryRow): RecipientVerdict {
+  if (row.organization_status !== 'active') return { kind: 'suspended' };
+  if (row.status !== 'active') return { kind: 'disabled' };
+  return { kind: 'deliver', target: { organizationId: row.organization_id, mailboxId: row.id } };
+}

@@ -1,0 +1,80 @@
+import type { BlobStore } from '@dak/platform/blobs';
+import type { Database, SqlExecutor } from '@dak/platform/postgres';
+import { createGroupCommit } from './group-commit';
+import type { SpoolEntry } from './spool-entry';
+import { spoolInsert } from './spool-store';
+
+/** Bytes up to which a message lies in its spool row; a larger one goes to the blob store first. */
+export const MAX_INLINE_BYTES = 256 * 1024;
+
+/** Rows and bytes of one insert. */
+const GROUP_ROWS = 512;
+const GROUP_BYTES = 8 * 1024 * 1024;
+
+export interface Spool {
+  /** Resolves when the entries are durable: all of them, or none and the promise rejects. */
+  append(entries: readonly SpoolEntry[]): Promise<void>;
+  /** Resolves when nothing waits and nothing is being written. Never rejects. */
+  idle(): Promise<void>;
+}
+
+export interface SpoolOptions {
+  readonly database: Database;
+  readonly blobs: BlobStore;
+  /** Called after entries became durable: the pipeline need not wait for its next poll. */
+  readonly onAppended?: () => void;
+}
+
+/**
+ * The durable queue in front of the pipeline. Whatever arrives while one insert is on its way goes
+ * into the next one: one flush of the write-ahead log makes bytes and rows of all of them durable.
+ */
+export function createSpool({ database, blobs, onAppended }: SpoolOptions): Spool {
+  const commit = createGroupCommit<readonly SpoolEntry[], void>(
+    async (groups) => {
+      await database.batchAsWorker([spoolInsert(groups.flat())]);
+      onAppended?.();
+      return groups.map(() => undefined);
+    },
+    {
+      maxItems: GROUP_ROWS,
+      maxBytes: GROUP_BYTES,
+      size: (entries) => entries.reduce((sum, entry) => sum + (entry.raw?.byteLength ?? 0), 0),
+      concurrency: 2,
+    },
+  );
+  return {
+    async append(entries) {
+      if (entries.length === 0) return;
+      const placed = entries.some(isLarge)
+        ? await Promise.all(entries.map((entry) => placeLarge(blobs, entry)))
+        : entries;
+      await commit.submit(placed);
+    },
+    idle: () => commit.idle(),
+  };
+}
+
+/**
+ * Appends inside the caller's transaction, so that the entries appear with its other effects or not
+ * at all. Entries above {@link MAX_INLINE_BYTES} must name their blob: no blob is written in a transaction.
+ */
+export async function appendToSpool(
+  tx: SqlExecutor,
+  entries: readonly SpoolEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  const { text, values } = spoolInsert(entries);
+  await tx.query(text, values);
+}
+
+function isLarge(entry: SpoolEntry): boolean {
+  return entry.raw !== null && entry.raw.byteLength > MAX_INLINE_BYTES;
+}
+
+/** The entry with large bytes moved to the blob store. */
+export async function placeLarge(blobs: BlobStore, entry: SpoolEntry): Promise<SpoolEntry> {
+  if (entry.raw === null || !isLarge(entry)) return entry;
+  const { sha256 } = await blobs.put(entry.organizationId, entry.raw);
+  return { ...entry, raw: null, rawSha256: sha256 };
+}
