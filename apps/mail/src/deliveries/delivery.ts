@@ -1,0 +1,45 @@
+import type { RecipientDelivery } from '@dak/contracts/api';
+
+export type DeliveryState = RecipientDelivery['status'];
+
+/** States that may still become an attempt; `sending` is one. */
+export const OPEN_STATES = ['held', 'scheduled', 'queued', 'deferred', 'uncertain', 'sending'] as const;
+
+/** States before the first attempt, which can be taken back without a trace. */
+export const WAITING_STATES = ['held', 'scheduled', 'queued'] as const;
+
+const FINAL: ReadonlySet<DeliveryState> = new Set([
+  'sent',
+  'bounced',
+  'failed',
+  'suppressed',
+  'canceled',
+]);
+
+export function isFinal(state: DeliveryState): boolean {
+  return FINAL.has(state);
+}
+
+/** 0 goes first. People wait for their mail; programs do not. */
+export const PRIORITIES = { person: 0, program: 1, automatic: 2 } as const;
+
+/**
+ * What a message shows for its deliveries: what is still open before what is done, trouble before
+ * success.
+ */
+export function summarizeStates(states: readonly DeliveryState[]): DeliveryState {
+  const order: readonly DeliveryState[] = [
+    'sending',
+    'uncertain',
+    'deferred',
+    'queued',
+    'held',
+    'scheduled',
+    'failed',
+    'bounced',
+    'sent',
+    'suppressed',
+    'canceled',
+  ];
+  return order.find((state) => states.includes(state)) ?? 'queued';
+}

@@ -1,0 +1,14 @@
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
+}
+
+export function textAsHtml(text: string): string {
+  return escapeHtml(text).replace(/\r\n?|\n/g, '<br>\n');
+}
