@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { uuidv7 } from '@dak/kernel';
 import type {
   SMTPServerAddress,
   SMTPServerDataStream,
@@ -9,71 +8,13 @@ import type {
 import { ContentGathering, type ContentBudget } from './content-gathering';
 import { countReceivedFields } from './count-received-fields';
 import { watchEventLoopLag } from './event-loop-lag';
-import type {
-  AcceptOutcome,
-  DeliveryRecipient,
-  SmtpDelivery,
-  SmtpHandlers,
-  TransmissionType,
-} from './smtp-delivery';
+import type { AcceptOutcome, DeliveryRecipient } from './smtp-delivery';
+import { DEFAULT_SMTP_LIMITS, type SmtpListenerOptions } from './smtp-listener-options';
 import { refusalOfVerdict, refusals, replyToOutcome, replyToOutcomes } from './smtp-replies';
 import { ListenerServer } from './smtp-server-connection';
-import { formatTraceHeader } from './trace-header';
+import { toDelivery } from './to-delivery';
 
-export interface SmtpLimits {
-  /** Octets of one message, offered as SIZE. */
-  readonly maxMessageBytes: number;
-  /** Recipients of one message. RFC 5321 §4.5.3.1.8 wants at least 100. */
-  readonly maxRecipients: number;
-  readonly maxSessions: number;
-  /** Octets of all messages being received or made durable at the same time. */
-  readonly maxInFlightBytes: number;
-  /** `Received` fields from which a message counts as looping. RFC 5321 §6.3 wants room for 100. */
-  readonly maxReceivedFields: number;
-  /** Milliseconds a client may be silent. RFC 5321 §4.5.3.2.7 wants at least five minutes. */
-  readonly idleTimeoutMs: number;
-  /** Event loop lag in milliseconds from which new sessions and messages are put off. */
-  readonly maxLagMs: number;
-  /** Milliseconds that running transactions have when the listener stops. */
-  readonly stopGraceMs: number;
-}
-
-export const DEFAULT_SMTP_LIMITS: SmtpLimits = {
-  maxMessageBytes: 35 * 1024 * 1024,
-  maxRecipients: 100,
-  maxSessions: 1000,
-  maxInFlightBytes: 256 * 1024 * 1024,
-  maxReceivedFields: 30,
-  idleTimeoutMs: 300_000,
-  maxLagMs: 1000,
-  stopGraceMs: 10_000,
-};
-
-export interface SmtpListenerOptions {
-  readonly protocol: 'smtp' | 'lmtp';
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** Our name in the greeting and in `Received`. */
-  readonly hostName: string;
-  readonly limits?: Partial<SmtpLimits>;
-  readonly handlers: SmtpHandlers;
-  /**
-   * Takes one token of the bucket `connect:<ip>` or `mail:<ip>`; false when there is none left.
-   * A rejected promise lets the client pass: a lost counter must not stop mail.
-   */
-  readonly consume?: (key: string) => Promise<boolean>;
-  /** PEM; offers STARTTLS when given. */
-  readonly tls?: { readonly key: string; readonly cert: string };
-  /** Peers greeted without the early-talker wait; by default the loopback, for LMTP everybody. */
-  readonly greetsAtOnce?: (clientAddress: string) => boolean;
-  readonly log: SmtpListenerLog;
-}
-
-export interface SmtpListenerLog {
-  warn(fields: Record<string, unknown>, message: string): void;
-  error(fields: Record<string, unknown>, message: string): void;
-}
+export type { SmtpLimits, SmtpListenerLog, SmtpListenerOptions } from './smtp-listener-options';
 
 export interface SmtpListener {
   readonly port: number;
@@ -232,7 +173,13 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
       if (countReceivedFields(gathering.content) > limits.maxReceivedFields) {
         return settle(refusals.loop());
       }
-      const delivery = toDelivery(options.hostName, session, transaction, gathering, lmtp);
+      const delivery = toDelivery(
+        options.hostName,
+        session,
+        transaction.recipients,
+        gathering,
+        lmtp,
+      );
       const answer = (outcomes: readonly AcceptOutcome[]) => {
         if (lmtp) {
           settle(
@@ -279,9 +226,12 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     options.greetsAtOnce ?? (lmtp ? () => true : isLoopback),
   );
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => {
+      lag.stop();
+      reject(error);
+    });
     server.listen(options.port, options.host, () => {
-      server.off('error', reject);
+      server.removeAllListeners('error');
       resolve();
     });
   });
@@ -316,43 +266,6 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
       server.destroySockets();
     },
   };
-}
-
-function toDelivery(
-  hostName: string,
-  session: SMTPServerSession,
-  { recipients }: Transaction,
-  gathering: ContentGathering,
-  lmtp: boolean,
-): SmtpDelivery {
-  const { envelope, tlsOptions } = session;
-  const facts = {
-    queueId: uuidv7(),
-    recipients,
-    clientAddress: session.remoteAddress,
-    helo: session.hostNameAppearsAs,
-    protocol: transmissionType(session, lmtp),
-    tls: tlsOptions === false ? null : { cipher: tlsOptions.name, version: tlsOptions.version },
-    receivedAt: new Date(),
-  };
-  const trace = Buffer.from(formatTraceHeader({ ...facts, hostName }));
-  return {
-    ...facts,
-    mailFrom: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
-    raw: gathering.toBuffer(trace),
-  };
-}
-
-function transmissionType(session: SMTPServerSession, lmtp: boolean): TransmissionType {
-  // RFC 3848 has no name for TLS without EHLO.
-  if (!lmtp && session.openingCommand === 'HELO') return 'SMTP';
-  const utf8 = session.envelope.smtpUtf8 === true;
-  if (lmtp) {
-    if (session.secure) return utf8 ? 'UTF8LMTPS' : 'LMTPS';
-    return utf8 ? 'UTF8LMTP' : 'LMTP';
-  }
-  if (session.secure) return utf8 ? 'UTF8SMTPS' : 'ESMTPS';
-  return utf8 ? 'UTF8SMTP' : 'ESMTP';
 }
 
 function isLoopback(address: string): boolean {

@@ -19,3 +19,4 @@ export {
   type SmtpSink,
   type SmtpSinkOptions,
 } from './smtp-sink';
+export { openSmtpDialog, SmtpDialog } from './smtp-dialog';

@@ -1,64 +1,19 @@
-import { connect, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 import { delay, drop, reply, replyAndClose, silence, tryAgainIn, write } from './sink-script';
+import { openSmtpDialog, type SmtpDialog } from './smtp-dialog';
 import { startSmtpSink, type SmtpSink, type SmtpSinkOptions } from './smtp-sink';
 
 let sink: SmtpSink;
-let socket: Socket | null = null;
+let dialog: SmtpDialog;
 
 afterEach(async () => {
-  socket?.destroy();
+  dialog.socket.destroy();
   await sink.stop();
 });
 
-async function start(options: SmtpSinkOptions = {}): Promise<Dialog> {
+async function start(options: SmtpSinkOptions = {}): Promise<SmtpDialog> {
   sink = await startSmtpSink(options);
-  socket = connect(sink.port, sink.host);
-  return new Dialog(socket);
-}
-
-/** Octets out, replies in. */
-class Dialog {
-  text = '';
-  closed = false;
-  #wake: () => void = () => undefined;
-
-  constructor(readonly stream: Socket) {
-    stream.on('data', (chunk: Buffer) => {
-      this.text += chunk.toString();
-      this.#wake();
-    });
-    stream.on('error', () => undefined);
-    stream.on('close', () => {
-      this.closed = true;
-      this.#wake();
-    });
-  }
-
-  async until(expected: RegExp): Promise<string> {
-    while (!expected.test(this.text)) {
-      if (this.closed) throw new Error(`closed after ${JSON.stringify(this.text)}`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    const { text } = this;
-    this.text = '';
-    return text;
-  }
-
-  async say(line: string): Promise<string> {
-    this.stream.write(line);
-    return this.until(/^\d{3}(?: .*)?\r\n$/m);
-  }
-
-  async end(): Promise<void> {
-    while (!this.closed) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
+  dialog = openSmtpDialog(sink.port);
+  return dialog;
 }
 
 describe('the SMTP sink', () => {
@@ -85,7 +40,7 @@ describe('the SMTP sink', () => {
 
   it('answers pipelined commands in order and takes an empty message', async () => {
     const dialog = await start();
-    dialog.stream.write(
+    dialog.socket.write(
       'EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.example>\r\nDATA\r\n.\r\nRSET\r\nQUIT\r\n',
     );
     const text = await dialog.until(/^221 /m);
@@ -101,7 +56,7 @@ describe('the SMTP sink', () => {
         ? reply(452, '4.2.2 Full')
         : undefined,
     );
-    dialog.stream.write(
+    dialog.socket.write(
       'LHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.example>\r\nRCPT TO:<c@y.example>\r\nDATA\r\nx\r\n.\r\nQUIT\r\n',
     );
     const text = await dialog.until(/^221 /m);
@@ -134,9 +89,9 @@ describe('the SMTP sink', () => {
     const dialog = await start({
       script: (event) => (event.phase === 'body' && event.bytes > 1000 ? drop() : undefined),
     });
-    dialog.stream.write('EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.example>\r\nDATA\r\n');
+    dialog.socket.write('EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.example>\r\nDATA\r\n');
     await dialog.until(/^354 /m);
-    dialog.stream.write('x'.repeat(2000));
+    dialog.socket.write('x'.repeat(2000));
     await dialog.end();
     expect(sink.messages).toHaveLength(0);
   });
@@ -144,9 +99,9 @@ describe('the SMTP sink', () => {
   it('keeps a message as unacknowledged when it drops after the final dot', async () => {
     const dialog = await start();
     sink.onNext('final_dot', drop());
-    dialog.stream.write('EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.example>\r\nDATA\r\n');
+    dialog.socket.write('EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.example>\r\nDATA\r\n');
     await dialog.until(/^354 /m);
-    dialog.stream.write('x\r\n.\r\n');
+    dialog.socket.write('x\r\n.\r\n');
     await dialog.end();
     expect(sink.messages).toMatchObject([{ acknowledged: false }]);
   });
@@ -155,7 +110,7 @@ describe('the SMTP sink', () => {
     const dialog = await start();
     await dialog.until(/\n/);
     sink.onNext('noop', silence());
-    dialog.stream.write('NOOP\r\nNOOP\r\n');
+    dialog.socket.write('NOOP\r\nNOOP\r\n');
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(dialog.text).toBe('');
     expect(dialog.closed).toBe(false);
@@ -169,13 +124,7 @@ describe('the SMTP sink', () => {
     await dialog.until(/\n/);
     expect(await dialog.say('EHLO c\r\n')).toContain('250-STARTTLS');
     expect(await dialog.say('STARTTLS\r\n')).toMatch(/^220 /);
-    dialog.stream.removeAllListeners('data');
-    const secured = connectTls({
-      socket: dialog.stream,
-      ca: sink.certificate.cert,
-      servername: 'localhost',
-    });
-    const inside = new Dialog(secured);
+    const inside = dialog.secure();
     expect(await inside.say('EHLO c\r\n')).not.toContain('STARTTLS');
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     expect(await inside.say(`AUTH PLAIN ${base64('\0u\0wrong')}\r\n`)).toMatch(/^535 /);
@@ -183,8 +132,7 @@ describe('the SMTP sink', () => {
     expect(await inside.say('AUTH LOGIN\r\n')).toBe('334 VXNlcm5hbWU6\r\n');
     expect(await inside.say(`${base64('u')}\r\n`)).toBe('334 UGFzc3dvcmQ6\r\n');
     expect(await inside.say(`${base64('s')}\r\n`)).toMatch(/^235 /);
-    expect(secured.authorized).toBe(true);
-    secured.destroy();
+    inside.socket.destroy();
   });
 
   it('counts and forgets in discard mode, however the octets are cut', async () => {
@@ -192,9 +140,9 @@ describe('the SMTP sink', () => {
     const session =
       'EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.example>\r\nDATA\r\nx\r\n..\r\n.\r\n'.repeat(3) +
       'QUIT\r\n';
-    dialog.stream.setNoDelay(true);
+    dialog.socket.setNoDelay(true);
     for (const octet of session) {
-      dialog.stream.write(octet);
+      dialog.socket.write(octet);
       await new Promise((resolve) => setImmediate(resolve));
     }
     const text = await dialog.until(/^221 /m);
