@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+/** Bundles every app and command into one file each, with the migrations beside them, in `dist/`. */
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const ENTRIES = {
+  'standalone/main': 'apps/standalone/src/main.ts',
+  'gateway/main': 'apps/gateway/src/main.ts',
+  'mail/main': 'apps/mail/src/main.ts',
+  'mail/reading-worker': 'apps/mail/src/reading/reading-worker.ts',
+  'commands/inspect': 'apps/mail/src/reading/inspect.ts',
+  'commands/import': 'apps/mail/src/import/import-mail.ts',
+  'commands/migrate': 'apps/standalone/src/migrate.ts',
+};
+const MIGRATIONS = {
+  gateway: 'apps/gateway/prisma/migrations',
+  mail: 'apps/mail/prisma/migrations',
+  log: 'libs/platform/log/migrations',
+};
+
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: ENTRIES,
+  outdir: 'dist',
+  bundle: true,
+  platform: 'node',
+  target: 'node22',
+  format: 'cjs',
+  sourcemap: true,
+  sourcesContent: false,
+  tsconfig: 'tsconfig.json',
+  external: ['pg-native', 'testcontainers'],
+  logLevel: 'warning',
+  logOverride: { 'empty-import-meta': 'silent' },
+});
+for (const [service, folder] of Object.entries(MIGRATIONS)) {
+  if (existsSync(join(root, folder))) {
+    cpSync(join(root, folder), join(root, 'dist/migrations', service), { recursive: true });
+  }
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env node
+/**
+ * Tests the rules themselves: one file per rule that breaks it has to be reported, by the path rules
+ * (dependency-cruiser) and by the layer tags (Nx). A rule that never fires is no rule.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import nx from '@nx/eslint-plugin';
+import { ESLint } from 'eslint';
+import tseslint from 'typescript-eslint';
+import { boundaries } from './boundaries.mjs';
+
+const root = join(import.meta.dirname, '..');
+
+/** rule → files of a small tree; the first one is the violation. */
+const PATH_VIOLATIONS = {
+  'no-cycles': {
+    'libs/a/src/one.ts': `import { two } from './two'; export const one = () => two;`,
+    'libs/a/src/two.ts': `import { one } from './one'; export const two = () => one;`,
+  },
+  'kernel-is-alone': { 'libs/kernel/src/x.ts': `import pg from 'pg'; export const x = pg;` },
+  'formats-are-pure': {
+    'libs/formats/f/src/x.ts': `import { readFileSync } from 'node:fs'; export const x = readFileSync;`,
+  },
+  'decisions-are-pure': {
+    'apps/mail/src/conversations/conversation-status.ts': `import { s } from './conversation-store'; export const x = s;`,
+    'apps/mail/src/conversations/conversation-store.ts': `export const s = 1;`,
+  },
+  'express-in-gateway-only': {
+    'apps/mail/src/x.ts': `import express from 'express'; export const x = express;`,
+  },
+  'drivers-in-platform-only': {
+    'apps/mail/src/x.ts': `import { createClient } from 'redis'; export const x = createClient;`,
+  },
+  'generated-at-the-edges': {
+    'libs/platform/grpc/src/x.ts': `import { y } from '../../../contracts/src/generated/y'; export const x = y;`,
+    'libs/contracts/src/generated/y.ts': `export const y = 1;`,
+  },
+  'generated-prisma-of-own-app': {
+    'apps/mail/src/x.ts': `import { y } from '../../gateway/src/generated/y'; export const x = y;`,
+    'apps/gateway/src/generated/y.ts': `export const y = 1;`,
+  },
+  'testing-in-tests-only': {
+    'apps/mail/src/x.ts': `import { y } from '../../../libs/testing/database/src/y'; export const x = y;`,
+    'libs/testing/database/src/y.ts': `export const y = 1;`,
+  },
+  'apps-apart': {
+    'apps/mail/src/x.ts': `import { y } from '../../gateway/src/y'; export const x = y;`,
+    'apps/gateway/src/y.ts': `export const y = 1;`,
+  },
+};
+
+/** [file that breaks the tags, its import] */
+const LAYER_VIOLATIONS = [
+  ['libs/kernel/src/violation.ts', '@dak/platform/postgres'],
+  ['libs/formats/rfc5322/src/violation.ts', '@dak/platform/postgres'],
+  ['libs/contracts/src/violation.ts', '@dak/formats/rfc5322'],
+  ['libs/platform/postgres/src/violation.ts', '@dak/formats/rfc5322'],
+  ['libs/testing/database/src/violation.ts', '@dak/formats/rfc5322'],
+  ['apps/mail/src/violation.ts', '@dak/gateway'],
+];
+
+const silent = [];
+mkdirSync(join(root, '.tmp'), { recursive: true });
+const tree = mkdtempSync(join(root, '.tmp/boundaries-'));
+try {
+  for (const [rule, files] of Object.entries(PATH_VIOLATIONS)) {
+    const folder = join(tree, rule);
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const { stdout, stderr } = spawnSync(
+      join(root, 'node_modules/.bin/depcruise'),
+      ['--config', join(root, '.dependency-cruiser.cjs'), '--output-type', 'json', 'apps', 'libs']
+        .filter((arg) => !['apps', 'libs'].includes(arg) || Object.keys(files).some((f) => f.startsWith(arg))),
+      { cwd: folder, encoding: 'utf8' },
+    );
+    if (stdout === '') throw new Error(`${rule}: ${stderr}`);
+    const violations = JSON.parse(stdout).summary.violations;
+    if (!violations.some((violation) => violation.rule.name === rule)) silent.push(rule);
+  }
+} finally {
+  rmSync(tree, { recursive: true, force: true });
+}
+
+const eslint = new ESLint({
+  cwd: root,
+  overrideConfigFile: true,
+  overrideConfig: [
+    {
+      files: ['**/*.ts'],
+      languageOptions: { parser: tseslint.parser },
+      plugins: { '@nx': nx },
+      rules: { '@nx/enforce-module-boundaries': ['error', { depConstraints: boundaries }] },
+    },
+  ],
+});
+for (const [filePath, target] of LAYER_VIOLATIONS) {
+  const code = `import * as x from '${target}'; export const y = x;`;
+  const [result] = await eslint.lintText(code, { filePath: join(root, filePath) });
+  if (result.errorCount === 0) silent.push(`${filePath} → ${target}`);
+}
+
+for (const rule of silent) process.stderr.write(`does not fire: ${rule}\n`);
+process.exit(silent.length > 0 ? 1 : 0);
