@@ -41,7 +41,7 @@ export function readFeedbackReport(message: ParsedMessage): FeedbackReport | nul
   const returned = findReturnedMessage(message.root);
   const part = findOwnPart(message.root, ['message/feedback-report']);
   if (part) return fromFields(parseReportFields(reportText(part.content)), returned);
-  return fromHotmail(message, returned);
+  return fromHotmail(message, returned) ?? fromAppleMail(message);
 }
 
 function fromFields(fields: ReportField[], returned: ReturnedMessage | null): FeedbackReport {
@@ -101,6 +101,28 @@ function fromHotmail(
     incidents: 1,
     authFailure: null,
     returned,
+  };
+}
+
+/** Apple Mail answers a `mailto:` List-Unsubscribe with a message of its own; the sender is who opts out. */
+function fromAppleMail(message: ParsedMessage): FeedbackReport | null {
+  const flag = getHeader(message.headers, 'x-apple-unsubscribe');
+  if (flag === null || !/^\s*true\s*$/i.test(flag)) return null;
+  return {
+    type: 'opt-out',
+    recipients: distinct(message.from.map((sender) => sender.address)),
+    userAgent: 'Apple Mail',
+    version: null,
+    originalMailFrom: null,
+    originalEnvelopeId: null,
+    arrivalDate: message.date,
+    sourceIp: null,
+    reportingMta: null,
+    reportedDomains: [],
+    reportedUris: [],
+    incidents: 1,
+    authFailure: null,
+    returned: null,
   };
 }
 

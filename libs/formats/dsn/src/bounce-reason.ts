@@ -2,8 +2,10 @@ import type { BounceReason, DeliveryAction } from './delivery-status';
 
 /** What is known of one failed attempt when its cause is looked for. */
 export interface BounceEvidence {
-  /** Diagnostic and the words around it. */
+  /** The diagnostic, or the words of the report where it has none. */
   text: string;
+  /** The rest of the report, searched only for the phase in which the server refused. */
+  context?: string;
   status: string | null;
   smtpCode: number | null;
   action: DeliveryAction;
@@ -15,6 +17,11 @@ export interface BounceEvidence {
  * ("Recipient address rejected: Access denied") and taking them for a bad address would suppress a good one.
  */
 const RULES: readonly (readonly [BounceReason, RegExp])[] = [
+  ['hostunknown', /account or domain may not exist/i],
+  // Exchange Online's directory-based blocking words an unknown recipient like this.
+  ['userunknown', /5\.4\.1\b.{0,20}recipient address rejected: access denied/i],
+  ['expired', /in the queue too long|not be delivered for too long/i],
+  ['mailererror', /^x-unix;|command output:|(?:unknown )?mailer error|procmail:|maildrop:/i],
   ['virusdetected', /\b(?:virus|malware|infected|trojan|worm)\b|mcspamsignature|clamav/i],
   [
     'authfailure',
@@ -22,7 +29,7 @@ const RULES: readonly (readonly [BounceReason, RegExp])[] = [
   ],
   [
     'requireptr',
-    /\b(?:ptr|rdns|reverse[ -]dns|reverse (?:host|lookup|address|mapping)|(?:no|missing) reverse)\b|cannot find your (?:reverse )?host ?name|unverifiable sending ip|mismatches client ip|fcrdns|unresolvable (?:relay|client) host|cannot resolve your address|client host name not found/i,
+    /\b(?:ptr|rdns|reverse[ -]dns|reverse (?:host|lookup|address|mapping)|(?:no|missing) reverse)\b|cannot find your (?:reverse )?host ?name|unverif[iy]able sending ip|mismatches client ip|fcrdns|unresolvable (?:relay|client) host|cannot resolve your address|client host name not found/i,
   ],
   [
     'notcompliantrfc',
@@ -38,7 +45,7 @@ const RULES: readonly (readonly [BounceReason, RegExp])[] = [
   ],
   [
     'suspend',
-    /(?:account|mailbox|user|recipient|address|domain).{0,60}(?:disabled|suspended|inactive|deactivated|locked|frozen|discontinued|blocked by admin|not active|expired|terminated|has been closed)|(?:disabled|suspended|inactive|deactivated|locked|frozen|discontinued) .{0,20}(?:account|mailbox|user|recipient|address)|temporary locked|invalid\/inactive|out of service|not.accepting mail at this time.{0,20}suspend/i,
+    /(?:account|mailbox|user|recipient|address|domain).{0,60}(?:disabled|suspended|inactive|deactivated|locked|frozen|discontinued|blocked by admin|not active|terminated|has been closed)|(?:disabled|suspended|inactive|deactivated|locked|frozen|discontinued) .{0,20}(?:account|mailbox|user|recipient|address)|temporary locked|invalid\/inactive|out of service|not.accepting mail at this time.{0,20}suspend/i,
   ],
   [
     'mailboxfull',
@@ -54,7 +61,7 @@ const RULES: readonly (readonly [BounceReason, RegExp])[] = [
   ],
   [
     'mesgtoobig',
-    /(?:message|mail|attachment|body|header|file|data)s?\b.{0,30}(?:too (?:big|large|long)|size.{0,20}(?:exceed|limit|maximum))|(?:exceed\w*|over).{0,40}(?:message|mail|maximum|max) ?size|size limit|too big/i,
+    /(?:message|mail|attachment|body|header|file|data)s?\b.{0,30}(?:too (?:big|large)|size.{0,20}(?:exceed|limit|maximum))|(?:exceed\w*|over).{0,40}(?:message|mail|maximum|max) ?size|size limit|too big/i,
   ],
   [
     'toomanyconn',
@@ -78,7 +85,7 @@ const RULES: readonly (readonly [BounceReason, RegExp])[] = [
   ],
   [
     'blocked',
-    /\b(?:rbl|dnsbl|uribl|dnswl|rblsmtpd|blackhole|black ?list(?:ed)?|block ?list(?:ed)?|blocklist|deny ?list|spamhaus|spamcop|sorbs|barracudacentral|abuseat|cbl|psbl|mxrate|backscatterer)\b|\bblocked\b.{0,40}\b(?:using|by|for|from|see|ip)\b|(?:client|sending|source|your|sender'?s?)\s(?:host|ip|server|mail server|address|network).{0,60}(?:reject|block|banned|denied|refused|listed|not (?:allowed|accepted|authorized))|banned sending|\bip\b.{0,60}(?:block|bloqu|banned|listed|reject)|no access from mail server|open relay|service refuse|blocked for|messages from .{0,80}(?:weren.t sent|blocked)|please use the smtp server of your isp|dynamic ip|access from ip|connection (?:refused|rejected|denied) by (?:policy|filter)|access denied.{0,10}ip|\(BL\)|connect\w* (?:from|ip).{0,40}(?:reject|denied)|bad (?:helo|ehlo)|invalid (?:helo|ehlo)|helo (?:command )?rejected|not authorized to send from/is,
+    /\b(?:rbl|dnsbl|uribl|dnswl|rblsmtpd|blackhole|black ?list(?:ed)?|block ?list(?:ed)?|blocklist|deny ?list|spamhaus|spamcop|sorbs|barracudacentral|abuseat|cbl|psbl|mxrate|backscatterer)\b|\bblocked\b.{0,40}\b(?:using|by|for|from|see|ip)\b|(?:(?:client|sending|source|your)\s(?:host|ip|server|mail server|address|network)|sender'?s?\s(?:host|ip|server)).{0,60}(?:reject|block|banned|denied|refused|listed|not (?:allowed|accepted|authorized))|banned sending|\bip\b.{0,60}(?:block|bloqu|banned|listed|reject)|no access from mail server|open relay|service refuse|blocked for|messages from .{0,80}(?:weren.t sent|blocked)|please use the smtp server of your isp|dynamic ip|access from ip|connection (?:refused|rejected|denied) by (?:policy|filter)|access denied.{0,10}ip|\(BL\)|connect\w* (?:from|ip).{0,40}(?:reject|denied)|bad (?:helo|ehlo)|invalid (?:helo|ehlo)|helo (?:command )?rejected|not authorized to send from/is,
   ],
   [
     'policyviolation',
@@ -86,31 +93,31 @@ const RULES: readonly (readonly [BounceReason, RegExp])[] = [
   ],
   [
     'securityerror',
-    /smtp auth|authentication (?:required|failed|needed|turned on|is required|failure)|(?:un)?authenticated senders? not|must (?:be )?authenticat|not authenticated|requires authentication|turn on smtp|encryption (?:required|needed)|access denied \(state|insecure|security (?:reason|violation|error)/i,
+    /smtp auth|authentication (?:required|failed|needed|turned on|is required|failure)|(?:un)?authenticated senders? not|must (?:be )?authenticat|delivery not authorized|not authenticated|requires authentication|turn on smtp|encryption (?:required|needed)|access denied \(state|insecure|security (?:reason|violation|error)/i,
   ],
   [
     'contenterror',
-    /8 ?bit|line too long|invalid (?:mime|header|character)|improper (?:use|header)|malformed|illegal (?:header|character)|(?:bad|unparsable|invalid) content|message header size/i,
+    /8[- ]?bit (?:data|character|content)|line too long|invalid (?:mime|header|character)|improper (?:use|header)|malformed|illegal (?:header|character)|(?:bad|unparsable|invalid) content|message header size/i,
   ],
   [
     'notaccept',
-    /does not accept mail|\bnull ?mx\b|no smtp service|mx or srv record|not (?:accept|receive)\w* (?:any )?(?:e-?)?mail|host (?:\S+ )?does not accept|smtp protocol (?:is )?not|had no relevant answers?.{0,20}null|couldn't find any host (?:by|named).{0,40}mx|no mail.?server/i,
+    /does not accept mail|find (?:a|any) mail exchanger|\bnull ?mx\b|no smtp service|mx or srv record|not (?:accept|receive)\w* (?:any )?(?:e-?)?mail|host (?:\S+ )?does not accept|smtp protocol (?:is )?not|had no relevant answers?.{0,20}null|couldn't find any host (?:by|named).{0,40}mx|no mail.?server/i,
+  ],
+  [
+    'hostunknown',
+    /host (?:or domain )?(?:name )?(?:is )?(?:unknown|not found|lookup)|unknown (?:host|domain|mail domain)|(?:domain|host)(?: name)? (?:\S{1,100} )?(?:does ?n[o']t exist|not found|is not reachable|invalid|unknown|not exist|cannot be found)|no such (?:domain|host)|unrout(?:e?able|ed) (?:mail ?domain|address)|illegal (?:host|domain)|bad destination (?:host|system)|no (?:mx|valid mx|dns)|recipient domain|unresolvable domain|invalid (?:recipient )?domain|bad (?:domain|host)|name or service not known/i,
   ],
   [
     'networkerror',
     /too many hops|hop count|(?:mail|routing|forwarding|message).{0,20}\bloop|loops? back|\bdns (?:error|failure|lookup|problem|server)|name (?:server|service).{0,20}(?:error|fail|timeout)|no route to host|network (?:is )?(?:unreachable|error)|host (?:is )?unreachable|connection (?:reset|lost|dropped|aborted)|lost connection|unexpected end|malformed (?:or unexpected )?name server|service not known|no such .{0,10}server|could not connect/i,
   ],
   [
-    'hostunknown',
-    /host (?:or domain )?(?:name )?(?:is )?(?:unknown|not found|lookup)|unknown (?:host|domain|mail domain)|(?:domain|host)(?: name)? (?:\S{1,100} )?(?:does ?n[o']t exist|not found|is not reachable|invalid|unknown|not exist|cannot be found)|no such (?:domain|host)|unrout(?:e?able|ed) (?:mail ?domain|address)|illegal (?:host|domain)|nxdomain|bad destination (?:host|system)|account or domain may not exist|no (?:mx|valid mx|dns)|recipient domain|unresolvable domain|invalid (?:recipient )?domain|bad (?:domain|host)|name or service not known/i,
-  ],
-  [
     'userunknown',
-    /(?:user|recipient|mailbox|account|address|addressee|userid|person|destinat\w+|local[- ]?part|to address|e-?mail|inbox|alias|login|name|adress\w*|empf[äa]nger\w*|utilisateur|destinatario|usuario)s?\W(?:[^\r\n]{0,160}\W)?(?:unknown|does ?n[o'’]t (?:exist|have)|not (?:exist|found|known|listed|recognized|valid|local|in|available|a valid|our)|doesn't|no longer|invalid|unavailable|is not valid|nonexistent|non existent|never existed|inconnu\w*|unbekannt|existiert nicht|invalide|no existe|nao existe|n[ãa]o existe|could not be found|can't be (?:found|verified)|undeliverable)|(?:unknown|invalid|no such|bad|nonexistent|illegal|not a valid|undefined|unrecognized|non-?existent) (?:\w+ ){0,3}(?:user|recipient|mailbox|account|address|addressee|userid|person|destination|local|alias|name|inbox|here)|no (?:mailbox|account|user|valid|recipient) (?:\w+ ){0,3}(?:here|by|with|found|name|such|recipients?)|user ?unknown|nosuchuser|no such user|recipnotfound|not listed in|unknown user|recipient not exist|address rejected|recipient (?:address )?rejected|this user doesn|isn't (?:a|one)|not on this (?:server|system)|destination mailbox address invalid|mailbox unavailable|delivery userid/i,
+    /(?:user|recipient|mailbox|account|address|addressee|userid|person|destinat\w+|local[- ]?part|to address|e-?mail|inbox|alias|login|name|adress\w*|empf[äa]nger\w*|utilisateur|destinatario|usuario)s?\W(?:[^\r\n]{0,160}\W)?(?:unknown|does ?n[o'’]t (?:exist|have)|not (?:exist|found|known|listed|recognized|valid|local|in|available|a valid|our)|doesn't|no longer|invalid|unavailable|is not valid|nonexistent|non existent|never existed|inconnu\w*|unbekannt|existiert nicht|invalide|no existe|nao existe|n[ãa]o existe|could not be found|can't be (?:found|verified)|undeliverable)|(?:unknown|invalid|no such|bad|nonexistent|illegal|not a valid|undefined|unrecognized|non-?existent) (?:\w+ ){0,3}(?:user|recipient|mailbox|account|address|addressee|userid|person|destination|local|alias|name|inbox|here)|no (?:mailbox|account|user|valid|recipient) (?:\w+ ){0,3}(?:here|by|with|found|name|such|recipients?)|user ?unknown|nosuchuser|no such user|recipnotfound|not listed in|unknown user|recipient not exist|this user doesn|isn't (?:a|one)|not on this (?:server|system)|destination mailbox address invalid|mailbox unavailable|delivery userid/i,
   ],
   [
     'rejected',
-    /sender (?:address )?(?:\S{1,100} )?(?:rejected|denied|refused|not (?:allowed|accepted|exist)|verif\w*|invalid|unknown|domain)|(?:mail from|from address|return[- ]path|purported).{0,40}(?:rejected|invalid|not|denied)|purported\s+responsible|access denied|(?:address|domain) of sender|not (?:allowed|permitted|authorized) to (?:send|post|mail)|(?:rejected|refused) by (?:the )?(?:recipient|destination|administrator)|not have permission|(?:write|post|send) to the group|restricted|customfromdenied|misconfigured or out of date|only accepts? (?:mail|messages) from/i,
+    /sender (?:address )?(?:\S{1,100} )?(?:rejected|denied|refused|not (?:allowed|accepted|exist)|verif\w*|invalid|unknown|domain)|(?:mail from|from address|return[- ]path|purported).{0,40}(?:rejected|invalid|not|denied)|purported\s+responsible|access denied|(?:address|domain) of sender|not (?:allowed|permitted|authorized) to (?:send|post|mail)|(?:rejected|refused) by (?:the )?(?:recipient|destination|administrator)|not have permission|(?:write|post|send) to the group|restricted|customfromdenied|google\W{1,3}(?:groups|グループ)|misconfigured or out of date|only accepts? (?:mail|messages) from/i,
   ],
   [
     'filtered',
@@ -132,6 +139,8 @@ const RULES: readonly (readonly [BounceReason, RegExp])[] = [
     'syntaxerror',
     /syntax error|(?:bad|improper|unrecognized|invalid|wrong) (?:sequence|command|parameter|argument)|command (?:not|un)|need (?:rcpt|mail)|out of (?:sequence|order)/i,
   ],
+  // Generic words around a cause: they decide only where no cause was given.
+  ['userunknown', /(?:address|recipient) rejected/i],
 ];
 
 /** Causes by enhanced status code (RFC 3463 §3, RFC 7372, RFC 7505, the IANA registry), where the words told nothing. */
@@ -181,10 +190,23 @@ const DECISIVE_STATUS: ReadonlyMap<string, BounceReason> = new Map([
   ['4.7.26', 'authfailure'],
 ]);
 
+/**
+ * Addresses and links take part in no rule: "userunknown@example.org" and "…/help/spam" are not the cause. Codes of
+ * continuation lines go, too, as they stand in the middle of sentences.
+ */
+function withoutNoise(text: string): string {
+  return text
+    .slice(0, 4000)
+    .replace(/\bhttps?:\/\/[^\s<>"']{1,500}/gi, ' ')
+    .replace(/<[^<>\s]{0,320}>|[^\s<>@]{1,64}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}/g, '<>')
+    .replace(/(?<=\S\s{1,4})[245]\d\d[ -][245]\.\d{1,3}\.\d{1,3}\s/g, ' ')
+    .replace(/\s+/g, ' ');
+}
+
 /** The phase of the session in which the server refused, as Postfix, Exim and others write it down. */
 function refusedAt(text: string): 'connect' | 'sender' | 'recipient' | 'content' | null {
   if (
-    /in reply to end of data|after end of data|in reply to data|after data|end of message/i.test(
+    />>> DATA\s+<<< [45]|in reply to end of data|after end of data|in reply to data|after data|end of message/i.test(
       text,
     )
   )
@@ -206,10 +228,10 @@ export function bounceReason(evidence: BounceEvidence): BounceReason {
   const { status, smtpCode, action } = evidence;
   if (action === 'delivered' || action === 'relayed' || action === 'expanded') return 'delivered';
   if (action !== 'failed' && status?.startsWith('2.')) return 'delivered';
-  const text = evidence.text.slice(0, 4000);
+  const text = withoutNoise(evidence.text);
   const decisive = status === null ? undefined : DECISIVE_STATUS.get(status);
   if (decisive) return decisive;
-  const phase = refusedAt(text);
+  const phase = refusedAt(`${evidence.text}\n${evidence.context ?? ''}`.slice(0, 8000));
   const byWords = RULES.find(([, pattern]) => pattern.test(text))?.[0];
   if (byWords === 'userunknown') {
     // A server that accepted the recipient and then says "unknown user" refuses the content.
@@ -220,6 +242,8 @@ export function bounceReason(evidence: BounceEvidence): BounceReason {
   if (byWords) return byWords;
   const byStatus =
     status === null ? undefined : BY_STATUS.find(([pattern]) => pattern.test(status))?.[1];
+  // A delay says that the attempts go on, whatever stopped the last one.
+  if (byStatus === 'networkerror' && action === 'delayed') return 'expired';
   if (byStatus) return byStatus;
   if (phase === 'connect') return 'blocked';
   if (phase === 'sender') return 'rejected';

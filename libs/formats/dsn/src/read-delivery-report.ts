@@ -35,8 +35,11 @@ export function readDeliveryReport(
 ): DeliveryReport | null {
   const body = bodyText ?? '';
   const part = findOwnPart(message.root, STATUS_TYPES);
-  if (part) {
-    const report = parseDeliveryStatus(reportText(part.content));
+  const isBounce = part !== null || looksLikeBounce(message, body);
+  if (!isBounce) return null;
+  const machineReadable = part ? reportText(part.content) : misplacedStatus(message, body);
+  if (machineReadable !== null) {
+    const report = parseDeliveryStatus(machineReadable);
     if (report.recipients.length > 0) {
       return {
         source: 'rfc3464',
@@ -50,7 +53,22 @@ export function readDeliveryReport(
       };
     }
   }
-  return looksLikeBounce(message, body) || part ? fromText(message, body) : null;
+  return fromText(message, body);
+}
+
+/**
+ * The status fields of a bounce that lost its MIME structure: in the text, or inside an attached report that a
+ * gateway wrapped once more. Null when there are none.
+ */
+function misplacedStatus(message: ParsedMessage, body: string): string | null {
+  const wrapped = message.leaves.find((leaf) => STATUS_TYPES.includes(leaf.contentType));
+  if (wrapped) return reportText(wrapped.content);
+  const bounded = body.slice(0, 64 * 1024);
+  const at = /^Reporting-MTA:/im.exec(bounded)?.index ?? /^Final-Recipient:/im.exec(bounded)?.index;
+  if (at === undefined || !/^Final-Recipient:/im.test(bounded.slice(at))) return null;
+  const status = bounded.slice(at);
+  const end = /^(?:--\S|Content-Type:|Return-Path:|Received:|-{3,})/im.exec(status)?.index;
+  return status.slice(0, end);
 }
 
 /** In a report on several recipients, only the lines about this one may explain its failure. */
@@ -63,20 +81,19 @@ function wordsOn(recipient: RecipientStatus, body: string): string {
 }
 
 function toOutcome(recipient: RecipientStatus, words: string): RecipientOutcome {
-  const diagnostic = recipient.diagnosticCode ?? '';
-  const said = findEnhancedStatus(diagnostic);
-  const declared = recipient.status;
-  const status =
-    declared === null || (isVague(declared) && said !== null) ? (said ?? declared) : declared;
+  const diagnostic = innermost(recipient.diagnosticCode ?? '');
   const isSmtp = recipient.diagnosticType === null || recipient.diagnosticType === 'smtp';
-  const smtpCode = findReplyCode(diagnostic) ?? (isSmtp ? findReplyCode(words) : null);
+  const source = isSmtp && diagnostic !== '' ? diagnostic : words;
+  const smtpCode = findReplyCode(source) ?? (isSmtp ? findReplyCode(words) : null);
+  const status = chooseStatus(recipient.status, findEnhancedStatus(source), smtpCode);
   const typed = recipient.diagnosticType
     ? `${recipient.diagnosticType}; ${diagnostic}`
     : diagnostic;
-  const action: DeliveryAction = recipient.action;
-  let reason = bounceReason({ text: diagnostic === '' ? words : typed, status, smtpCode, action });
-  if (reason === 'undefined' || (diagnostic !== '' && reason === 'onhold')) {
-    reason = bounceReason({ text: `${typed}\n${words}`, status, smtpCode, action });
+  const { action } = recipient;
+  const evidence = { status, smtpCode, action, context: words };
+  let reason = bounceReason({ ...evidence, text: diagnostic === '' ? words : typed });
+  if (reason === 'undefined' || reason === 'onhold') {
+    reason = bounceReason({ ...evidence, text: `${typed}\n${words}` });
   }
   return {
     recipient: recipient.originalRecipient ?? recipient.finalRecipient,
@@ -90,6 +107,33 @@ function toOutcome(recipient: RecipientStatus, words: string): RecipientOutcome 
     remoteMta: recipient.remoteMta,
     diagnosticCode: recipient.diagnosticCode,
   };
+}
+
+/** Relays wrap what the last server said: "Unknown address error 550-'5.2.2 …'", "Message expired … <421 4.4.2 …>". */
+function innermost(diagnostic: string): string {
+  const quoted = /\berror ([245]\d\d)[- ]'([^']{3,1000})'/.exec(diagnostic);
+  if (quoted) return `${quoted[1] ?? ''} ${quoted[2] ?? ''}`;
+  const bracketed = /message expired[^<]{0,200}<([245]\d\d [^<>]{3,500})>/i.exec(diagnostic);
+  return bracketed?.[1] ?? diagnostic;
+}
+
+/** The Status field, unless it says nothing (x.0.0) or contradicts the reply code where the server's own words do not. */
+function chooseStatus(
+  declared: string | null,
+  said: string | null,
+  smtpCode: number | null,
+): string | null {
+  if (declared === null || said === null) return declared ?? said;
+  if (isVague(declared) && said.startsWith(declared.charAt(0))) return said;
+  const replyClass = String(smtpCode ?? '').charAt(0);
+  if (said.charAt(0) === replyClass && declared.charAt(0) !== replyClass && !isVague(declared))
+    return said;
+  return isQuotedLater(declared, said) ? said : declared;
+}
+
+/** A relay's "message expired" (4.4.7) hides the cause that the last attempt met. */
+function isQuotedLater(declared: string, said: string): boolean {
+  return /^[45]\.(?:4\.7|1\.0)$/.test(declared) && !isVague(said);
 }
 
 const BOUNCE_SENDER =
@@ -107,8 +151,6 @@ const BOUNCE_TEXT =
  */
 function looksLikeBounce(message: ParsedMessage, body: string): boolean {
   if (getHeader(message.headers, 'x-failed-recipients') !== null) return true;
-  if (/^(?:re|aw|fwd?|sv|wg)\s*:/i.test(message.subject) && message.inReplyTo.length > 0)
-    return false;
   const sender = message.from[0] ?? { name: '', address: '' };
   const rawFrom = getHeader(message.headers, 'from') ?? '';
   const bySender =
@@ -117,6 +159,9 @@ function looksLikeBounce(message: ParsedMessage, body: string): boolean {
     BOUNCE_SENDER.test(rawFrom.trim()) ||
     /^\s*<\s*(?:mailer-daemon)?\s*>\s*$/i.test(getHeader(message.headers, 'return-path') ?? '');
   if (!bySender) return false;
+  const isAnswer =
+    /^(?:re|aw|fwd?|sv|wg)\s*:/i.test(message.subject) && message.inReplyTo.length > 0;
+  if (isAnswer && !BOUNCE_SENDER.test(sender.address)) return false;
   const head = body.slice(0, 16 * 1024);
   return BOUNCE_SUBJECT.test(message.subject) || BOUNCE_TEXT.test(head);
 }

@@ -11,34 +11,43 @@ const MAX_DEPTH = 200;
 /** Elements that are converted; an element costs about a microsecond and 200 bytes. */
 const MAX_ELEMENTS = 100_000;
 
-const convert = compile({
-  wordwrap: false,
-  preserveNewlines: false,
-  selectors: [
-    { selector: 'a', options: { ignoreHref: true } },
-    { selector: 'img', format: 'skip' },
-    { selector: 'hr', options: { length: 20 } },
-    { selector: 'blockquote', options: { trimEmptyLines: true } },
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
-      selector,
-      options: { uppercase: false },
-    })),
-    ...['head', 'title', 'style', 'script', 'svg', 'math', 'template', 'object'].map(
-      (selector) => ({
+function converter(blockquote: 'blockquote' | 'block'): (html: string) => string {
+  return compile({
+    wordwrap: false,
+    preserveNewlines: false,
+    selectors: [
+      { selector: 'a', options: { ignoreHref: true } },
+      { selector: 'img', format: 'skip' },
+      { selector: 'hr', options: { length: 20 } },
+      { selector: 'blockquote', format: blockquote },
+      ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
         selector,
-        format: 'skip',
-      }),
-    ),
-  ],
-  limits: { maxInputLength: MAX_HTML_LENGTH + 1, maxDepth: MAX_DEPTH + 10, ellipsis: '' },
-});
+        options: { uppercase: false },
+      })),
+      ...['head', 'title', 'style', 'script', 'svg', 'math', 'template', 'object'].map(
+        (selector) => ({ selector, format: 'skip' }),
+      ),
+    ],
+    limits: { maxInputLength: MAX_HTML_LENGTH + 1, maxDepth: MAX_DEPTH + 10, ellipsis: '' },
+  });
+}
+
+const convertMarked = converter('blockquote');
+const convertPlain = converter('block');
+
+export interface HtmlToTextOptions {
+  /** Whether quotations are marked by "> "; default true. */
+  quoteMarks?: boolean;
+}
 
 /**
- * The text that a reader of the HTML sees, with quotations marked by "> ". Bounded in time and memory: source beyond
+ * The text that a reader of the HTML sees, with quotations marked by "> " unless told
+ * otherwise. Bounded in time and memory: source beyond
  * 1 MiB, nesting beyond 200 levels (flattened, the text is kept) and markup beyond 100 000 elements are left out.
  * Never throws; when the converter fails, the text between the tags is returned.
  */
-export function htmlToText(html: string): string {
+export function htmlToText(html: string, options: HtmlToTextOptions = {}): string {
+  const convert = options.quoteMarks === false ? convertPlain : convertMarked;
   const bounded = flatten(html.slice(0, MAX_HTML_LENGTH));
   try {
     return tidy(convert(bounded));

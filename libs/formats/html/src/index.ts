@@ -1,4 +1,4 @@
 export { attributeValue, htmlTokens, VOID_ELEMENTS, type HtmlToken } from './html-tokens';
-export { htmlToText, MAX_HTML_LENGTH } from './html-to-text';
+export { htmlToText, MAX_HTML_LENGTH, type HtmlToTextOptions } from './html-to-text';
 export { safeInlineStyle } from './inline-style';
 export { sanitizeHtml, type SanitizeOptions } from './sanitize-html';

@@ -51,7 +51,7 @@ export function reportField(fields: readonly ReportField[], name: string): strin
 export function reportAddress(value: string | null): string | null {
   if (value === null) return null;
   const address = value
-    .replace(/^[ \t]*[A-Za-z0-9-]{1,20}[ \t]*;/, '')
+    .replace(/^[ \t]*[A-Za-z0-9/-]{1,20}[ \t]*;/, '')
     .replace(/\\x\{([0-9A-Fa-f]{1,6})\}/g, (escape, hex: string) => {
       const point = Number.parseInt(hex, 16);
       return point <= 0x10ffff ? String.fromCodePoint(point) : escape;
@@ -64,6 +64,6 @@ export function reportAddress(value: string | null): string | null {
 
 /** The name of a typed MTA field ("dns; mx.example.org", RFC 3464 §2.2.2). */
 export function reportMta(value: string | null): string | null {
-  const name = value?.replace(/^[ \t]*[A-Za-z0-9-]{1,20}[ \t]*;/, '').trim();
+  const name = value?.replace(/^[ \t]*[A-Za-z0-9/-]{1,20}[ \t]*;/, '').trim();
   return name ? name : null;
 }

@@ -63,7 +63,7 @@ export const ATTRIBUTION_LANGUAGES: readonly AttributionLanguage[] = [
   { language: 'el', opener: null, verb: /έγραψε/iu },
   { language: 'tr', opener: null, verb: /(?:şunu|şunları) yazdı|yazdı|tarihinde.{0,120}yazmış/iu },
   { language: 'he', opener: null, verb: /כתבה?|‫?מאת(?=[^\n]{0,120}:)/u },
-  { language: 'ar', opener: null, verb: /كتبت?|كتب\/ت/u },
+  { language: 'ar', opener: null, verb: /كتبت?|كتب\/ت|تمت كتابة ما يلي/u },
   { language: 'fa', opener: null, verb: /نوشت(?:ه است)?/u },
   { language: 'ur', opener: null, verb: /نے لکھا|لکھا/u },
   { language: 'hi', opener: null, verb: /(?:ने )?लिखा(?: था| है)?/u },
@@ -83,6 +83,6 @@ export const ATTRIBUTION_LANGUAGES: readonly AttributionLanguage[] = [
   { language: 'th', opener: null, verb: /เขียน(?:ว่า)?/u },
   { language: 'id', opener: /^(?:Pada|Tanggal|Di)\b/i, verb: /menulis|tulis/i },
   { language: 'zh', opener: null, verb: /[写寫]道|[写寫]了|[写寫]信|编写|撰寫|撰写/u },
-  { language: 'ja', opener: null, verb: /書きました|のメール|のメッセージ|さんは|wrote/u },
+  { language: 'ja', opener: null, verb: /書きました|のメール|のメッセージ|さんは/u },
   { language: 'ko', opener: null, verb: /작성(?:했습니다)?|썼습니다|님이 쓴|쓰셨습니다/u },
 ];

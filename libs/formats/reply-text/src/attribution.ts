@@ -37,30 +37,27 @@ export function matchAttribution(
 ): Attribution | null {
   const first = lines[at] ?? '';
   if (first.length > 2000) return null;
+  const shared = SHARED_LINE.exec(first.trimEnd());
+  if (shared?.[1] !== undefined) {
+    const column = first.trimEnd().length - shared[1].length;
+    if (first.slice(0, column).trim() !== '') return { lines: 1, column, language: 'en' };
+  }
   let joined = '';
   for (let count = 1; count <= MAX_LINES; count += 1) {
     const index = at + count - 1;
     const line = normalize(lines[index] ?? '');
-    if (index >= lines.length || line === '' || isQuoted(index)) break;
-    // A wrapped address ("Anna <" / "anna@example.org> wrote:") is put together again.
-    joined =
-      joined === ''
-        ? line
-        : /<$/.test(joined) || /^>/.test(line)
-          ? joined + line
-          : `${joined} ${line}`;
+    if (index >= lines.length || line === '') break;
+    // A wrapped address ("Anna <" / "anna@example.org" / "> wrote:") is put together again.
+    const closesAddress = /<[^<>]*$/.test(joined) && /^[^<>\s]{0,200}>/.test(line);
+    if (isQuoted(index) && !closesAddress) break;
+    joined = joined === '' || closesAddress ? joined + line : `${joined} ${line}`;
     if (joined.length > MAX_LENGTH) break;
     const language = recognize(joined);
-    if (language !== undefined) {
-      if (count > 1 && /[.!?…]$/.test(first.trim()) && matchAttribution(lines, at + 1, isQuoted))
-        return null;
-      return { lines: count, column: 0, language };
-    }
-  }
-  const shared = SHARED_LINE.exec(first.trimEnd());
-  if (shared?.[1] !== undefined) {
-    const column = first.trimEnd().length - shared[1].length;
-    return { lines: 1, column, language: 'en' };
+    if (language === undefined) continue;
+    // The last line of the reply is no part of it when what follows is an attribution by itself.
+    const isStray =
+      count > 1 && !DATE_EVIDENCE.test(first) && matchAttribution(lines, at + 1, isQuoted);
+    return isStray ? null : { lines: count, column: 0, language };
   }
   return null;
 }

@@ -69,6 +69,9 @@ const OLD_MAIL_ID =
 /** Outlook's markers stand before the old mail and not around it. */
 const OLD_MAIL_START_ID = /^(?:x_)*(?:divRplyFwdMsg|appendonsend|replySplit|stopSpelling)$/;
 
+/** A horizontal rule as plain text shows it; the rules for separators know it. */
+const RULE = '_'.repeat(20);
+
 interface OpenElement {
   name: string;
   hint: keyof LineHints | null;
@@ -152,7 +155,7 @@ class LineReader {
       this.pieces.push({ start: token.start, end: token.start, text: ' ' });
     if (VOID_ELEMENTS.has(name)) {
       if ((name === 'img' || name === 'hr') && this.invisible === 0) {
-        this.pieces.push({ start: token.start, end: token.end, text: '' });
+        this.pieces.push({ start: token.start, end: token.end, text: name === 'hr' ? RULE : '' });
         if (name === 'hr') this.endLine();
       }
       return;

@@ -31,7 +31,7 @@ export function newHtmlOfReply(html: string): ReplyHtml {
   const { method, confidence, language } = found;
   const removed = removedRanges(lines, found);
   const kept = removed.length === 0 ? html : withoutRanges(html, tokens, removed);
-  const text = htmlToText(kept);
+  const text = htmlToText(kept, { quoteMarks: false });
   if (text === '' && removed.length > 0) {
     return { html, text: htmlToText(html), method: 'all_quoted', confidence: 0.2, language };
   }
