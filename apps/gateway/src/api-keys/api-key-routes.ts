@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { defineRoute, idParams, pageFields, pageOf, pageReply, type Route } from '../http';
+import type { IdentityParts } from '../identity/identity-parts';
+import { ApiKeyRecord } from '../identity/records';
+import { createApiKey, createApiKeyBody } from './create-api-key';
+import { getApiKey, listApiKeys } from './list-api-keys';
+import { revokeApiKey } from './revoke-api-key';
+
+const common = {
+  tag: 'api-keys',
+  scopes: { anyOf: ['admin.manage'], role: 'admin' },
+} as const;
+
+const createdApiKey = ApiKeyRecord.extend({
+  key: z.string().meta({ description: 'The full key; it is never shown again' }),
+}).meta({ id: 'CreatedApiKey' });
+
+export function apiKeyRoutes(parts: IdentityParts): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/settings/api-keys',
+      summary: 'List API keys',
+      request: { query: z.object(pageFields) },
+      responses: { 200: { description: 'A page of keys', schema: pageOf(ApiKeyRecord) } },
+      handler: async ({ principal, query, url }) =>
+        pageReply(url, await listApiKeys(parts, principal, query)),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/settings/api-keys',
+      summary: 'Create an API key',
+      description:
+        'The key has the role and the mailboxes of the user who makes it, cut down to these scopes.',
+      idempotency: 'gateway',
+      request: { body: createApiKeyBody },
+      responses: { 201: { description: 'The key, in full only here', schema: createdApiKey } },
+      handler: (context) => createApiKey(parts, context, context.body),
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/settings/api-keys/{id}',
+      summary: 'Get an API key',
+      request: { params: idParams },
+      responses: { 200: { description: 'The key without its value', schema: ApiKeyRecord } },
+      handler: async ({ principal, params }) => ({
+        status: 200,
+        body: await getApiKey(parts, principal, params.id),
+      }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/settings/api-keys/{id}',
+      summary: 'Revoke an API key',
+      request: { params: idParams },
+      responses: { 204: { description: 'Revoked: it stops working with the next request' } },
+      handler: (context) => revokeApiKey(parts, context, context.params.id),
+    }),
+  ];
+}

@@ -1,0 +1,73 @@
+import { ForbiddenError, InvalidError, SCOPES, uuidv7, type Scope } from '@dak/kernel';
+import { z } from 'zod';
+import { auditSource } from '../audit/audit-log';
+import type { RouteReply } from '../http/route';
+import { displayPrefix, hashApiKey, newApiKey } from '../identity/api-key-format';
+import { nameField } from '../identity/fields';
+import type { IdentityCaller } from '../identity/identity-caller';
+import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
+import { toApiKeyRecord } from '../identity/records';
+
+export const createApiKeyBody = z
+  .object({
+    name: nameField(),
+    scopes: z.array(z.enum(SCOPES)).min(1),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .optional()
+      .meta({ description: 'Absent or null: never' }),
+  })
+  .meta({ id: 'CreateApiKey' });
+
+/** Makes a key of the caller; its full value is in this reply only. */
+export function createApiKey(
+  parts: IdentityParts,
+  caller: IdentityCaller,
+  body: z.output<typeof createApiKeyBody>,
+): Promise<RouteReply> {
+  const { organizationId, userId } = caller.principal;
+  const expiresAt = body.expires_at == null ? null : new Date(body.expires_at);
+  if (expiresAt !== null && expiresAt.getTime() <= parts.clock()) {
+    throw new InvalidError('expires_at lies in the past: send a later time, or leave it out.');
+  }
+  requireOwnScopes(caller.principal.scopes, body.scopes);
+  return changeIdentity(parts, caller, async (tx) => {
+    const key = newApiKey();
+    const row = await tx.db.apiKey.create({
+      data: {
+        organizationId,
+        id: uuidv7(),
+        userId,
+        name: body.name,
+        scopes: SCOPES.filter((scope) => body.scopes.includes(scope)),
+        secretHash: new Uint8Array(hashApiKey(key)),
+        prefix: displayPrefix(key),
+        expiresAt,
+      },
+    });
+    const record = toApiKeyRecord(row);
+    await parts.audit.record(tx, auditSource(caller), {
+      action: 'api_key.created',
+      target: { type: 'api_key', id: row.id },
+      outcome: 'succeeded',
+      details: {
+        name: row.name,
+        scopes: row.scopes,
+        prefix: row.prefix,
+        expires_at: record.expires_at,
+      },
+    });
+    return { status: 201, body: { ...record, key } };
+  });
+}
+
+/** Nobody gives away more than they have; a key in particular cannot make a stronger one. */
+function requireOwnScopes(own: readonly Scope[], wanted: readonly Scope[]): void {
+  const missing = wanted.filter((scope) => !own.includes(scope));
+  if (missing.length === 0) return;
+  throw new ForbiddenError(
+    `scopes has ${missing.join(', ')}, which your own credential does not have: leave ${missing.length === 1 ? 'it' : 'them'} out.`,
+    'missing_scope',
+  );
+}

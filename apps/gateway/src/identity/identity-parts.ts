@@ -1,0 +1,41 @@
+import type { Clock, Principal } from '@dak/kernel';
+import type { IdempotencyKey } from '@dak/platform/grpc';
+import type { AuditLog } from '../audit/audit-log';
+import type { GatewayStore, GatewayTransaction } from '../database/gateway-store';
+import type { RouteReply } from '../http/route';
+import { runOnce } from '../idempotency/run-once';
+import type { StorableReply } from '../idempotency/stored-answer';
+import type { AccessTokens } from './access-token';
+import type { IdentityVersions } from './identity-versions';
+import type { LastUsedRecorder } from './last-used-recorder';
+
+/** What the operations on people, keys, sessions and organizations work with. */
+export interface IdentityParts {
+  store: GatewayStore;
+  versions: IdentityVersions;
+  audit: AuditLog;
+  tokens: AccessTokens;
+  lastUsed: LastUsedRecorder;
+  clock: Clock;
+  /** 32 bytes each, made once per deployment. */
+  secrets: { idempotency: Uint8Array; cursor: Uint8Array };
+  /** Cookies get `Secure`. */
+  isHttps: boolean;
+  /** Tells the services about an organization that changed; see OrganizationAnnouncer. */
+  organizationChanged: (organizationId: string) => void;
+}
+
+/** A change of who may do what in the caller's organization: once per Idempotency-Key, in force with the next request anywhere. */
+export function changeIdentity(
+  parts: IdentityParts,
+  request: { principal: Principal; idempotency: IdempotencyKey | null },
+  work: (tx: GatewayTransaction) => Promise<StorableReply>,
+): Promise<RouteReply> {
+  return parts.versions.change(request.principal.organizationId, () =>
+    runOnce(
+      { store: parts.store, secret: parts.secrets.idempotency, clock: parts.clock },
+      request,
+      work,
+    ),
+  );
+}

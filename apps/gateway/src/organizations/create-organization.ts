@@ -1,0 +1,92 @@
+import { uuidv7 } from '@dak/kernel';
+import type { z } from 'zod';
+import { actorOf, type AuditActor } from '../audit/audit-entry';
+import { auditSource } from '../audit/audit-log';
+import type { GatewayTransaction } from '../database/gateway-store';
+import type { RouteReply } from '../http/route';
+import type { IdentityCaller } from '../identity/identity-caller';
+import type { IdentityParts } from '../identity/identity-parts';
+import { hashPassword } from '../identity/password';
+import { toOrganizationRecord } from '../identity/records';
+import { runOnce } from '../idempotency/run-once';
+import { createInvite } from '../users/create-invite';
+import { insertUser } from '../users/create-user';
+import type { createOrganizationBody } from './organization-bodies';
+
+/** A new tenant with its first admin. */
+export async function createOrganization(
+  parts: IdentityParts,
+  caller: IdentityCaller,
+  body: z.output<typeof createOrganizationBody>,
+): Promise<RouteReply> {
+  const { password } = body.admin;
+  const passwordHash = password === undefined ? null : await hashPassword(password);
+  let createdId = '';
+  const reply = await runOnce(
+    { store: parts.store, secret: parts.secrets.idempotency, clock: parts.clock },
+    caller,
+    async (tx) => {
+      const organization = await insertOrganization(tx, body.name, body.time_zone ?? 'UTC');
+      createdId = organization.id;
+      const admin = await insertUser(tx, organization.id, {
+        email: body.admin.email,
+        displayName: body.admin.display_name,
+        role: 'admin',
+        departmentIds: [],
+        passwordHash,
+      });
+      const invite =
+        passwordHash === null ? await createInvite(parts, tx, organization.id, admin.id) : null;
+      const details = { name: body.name, admin_id: admin.id };
+      await parts.audit.record(tx, auditSource(caller), {
+        action: 'organization.created',
+        target: { type: 'organization', id: organization.id },
+        outcome: 'succeeded',
+        details,
+      });
+      await noteInNewOrganization(parts, tx, organization.id, caller, details);
+      return {
+        status: 201,
+        version: organization.version,
+        body: {
+          ...toOrganizationRecord(organization),
+          admin: {
+            id: admin.id,
+            email: admin.email,
+            display_name: admin.display_name,
+            ...(invite ?? {}),
+          },
+        },
+      };
+    },
+    { acrossTenants: true },
+  );
+  if (createdId !== '') parts.organizationChanged(createdId);
+  return reply;
+}
+
+export function insertOrganization(tx: GatewayTransaction, name: string, timeZone: string) {
+  return tx.db.organization.create({ data: { id: uuidv7(), name, timeZone } });
+}
+
+/** The chain of another tenant is written under that tenant. */
+export async function noteInNewOrganization(
+  parts: Pick<IdentityParts, 'audit'>,
+  tx: GatewayTransaction,
+  organizationId: string,
+  caller: { principal: IdentityCaller['principal'] | null; requestId: string },
+  details: Readonly<Record<string, unknown>>,
+  actor: AuditActor = actorOf(caller.principal),
+): Promise<void> {
+  await tx.query(`select set_config('dak.organization_id', $1, true)`, [organizationId]);
+  await parts.audit.record(
+    tx,
+    { organizationId, actor, requestId: caller.requestId },
+    {
+      action: 'organization.created',
+      target: { type: 'organization', id: organizationId },
+      outcome: 'succeeded',
+      details,
+    },
+  );
+}

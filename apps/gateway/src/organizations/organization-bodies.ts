@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { emailField, nameField, passwordField, timeZoneField } from '../identity/fields';
+import { OrganizationRecord } from '../identity/records';
+
+export const updateOrganizationBody = z
+  .object({
+    name: nameField().optional(),
+    time_zone: timeZoneField().optional(),
+    default_from_name: nameField().nullable().optional(),
+    retention_days: z.int().min(1).max(36_500).nullable().optional(),
+  })
+  .meta({ id: 'UpdateOrganization' });
+
+export const createOrganizationBody = z
+  .object({
+    name: nameField(),
+    time_zone: timeZoneField().optional(),
+    admin: z.object({
+      email: emailField(),
+      display_name: nameField(),
+      password: passwordField().optional(),
+    }),
+  })
+  .meta({ id: 'CreateOrganization' });
+
+export const administerOrganizationBody = z
+  .object({ name: nameField().optional(), status: z.enum(['active', 'suspended']).optional() })
+  .meta({ id: 'AdministerOrganization' });
+
+export const createdOrganization = OrganizationRecord.extend({
+  admin: z.object({
+    id: z.uuid(),
+    email: z.string(),
+    display_name: z.string(),
+    invite_token: z.string().optional(),
+    invite_expires_at: z.iso.datetime().optional(),
+  }),
+}).meta({ id: 'CreatedOrganization' });

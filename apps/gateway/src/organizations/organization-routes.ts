@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { defineRoute, idParams, pageFields, pageOf, pageReply, type Route } from '../http';
+import type { IdentityParts } from '../identity/identity-parts';
+import { OrganizationRecord } from '../identity/records';
+import { createOrganization } from './create-organization';
+import { getAnyOrganization, getOwnOrganization, listOrganizations } from './list-organizations';
+import {
+  administerOrganizationBody,
+  createdOrganization,
+  createOrganizationBody,
+  updateOrganizationBody,
+} from './organization-bodies';
+import { administerOrganization, updateOrganization } from './update-organization';
+
+const settings = {
+  tag: 'organization',
+  path: '/settings/organization',
+  scopes: { anyOf: ['admin.manage'], role: 'admin' },
+  responses: { 200: { description: 'The organization', schema: OrganizationRecord } },
+} as const;
+
+const platform = { tag: 'platform', scopes: 'session-superadmin' } as const;
+
+export function organizationRoutes(parts: IdentityParts): Route[] {
+  return [
+    defineRoute({
+      ...settings,
+      method: 'GET',
+      summary: 'Read the settings of the organization',
+      handler: async ({ principal }) => {
+        const organization = await getOwnOrganization(parts, principal);
+        return { status: 200, body: organization, version: organization.version };
+      },
+    }),
+    defineRoute({
+      ...settings,
+      method: 'PATCH',
+      summary: 'Change the settings of the organization',
+      versioned: true,
+      request: { body: updateOrganizationBody },
+      handler: (context) => updateOrganization(parts, context, context.body),
+    }),
+    defineRoute({
+      ...platform,
+      method: 'GET',
+      path: '/admin/organizations',
+      summary: 'List organizations',
+      request: {
+        query: z.object({ ...pageFields, status: z.enum(['active', 'suspended']).optional() }),
+      },
+      responses: {
+        200: { description: 'A page of organizations', schema: pageOf(OrganizationRecord) },
+      },
+      handler: async ({ principal, query, url }) =>
+        pageReply(url, await listOrganizations(parts, principal, query)),
+    }),
+    defineRoute({
+      ...platform,
+      method: 'POST',
+      path: '/admin/organizations',
+      summary: 'Create an organization with its first admin',
+      description: 'Without a password the reply has an invite token for the admin.',
+      idempotency: 'gateway',
+      request: { body: createOrganizationBody },
+      responses: { 201: { description: 'The organization', schema: createdOrganization } },
+      handler: (context) => createOrganization(parts, context, context.body),
+    }),
+    defineRoute({
+      ...platform,
+      method: 'GET',
+      path: '/admin/organizations/{id}',
+      summary: 'Get an organization',
+      request: { params: idParams },
+      responses: { 200: { description: 'The organization', schema: OrganizationRecord } },
+      handler: async ({ principal, params }) => {
+        const organization = await getAnyOrganization(parts, principal, params.id);
+        return { status: 200, body: organization, version: organization.version };
+      },
+    }),
+    defineRoute({
+      ...platform,
+      method: 'PATCH',
+      path: '/admin/organizations/{id}',
+      summary: 'Rename, suspend or reactivate an organization',
+      description:
+        'Suspended: every credential is refused (401) and inbound mail is deferred (450).',
+      versioned: true,
+      request: { params: idParams, body: administerOrganizationBody },
+      responses: { 200: { description: 'The organization', schema: OrganizationRecord } },
+      handler: (context) => administerOrganization(parts, context, context.params.id, context.body),
+    }),
+  ];
+}

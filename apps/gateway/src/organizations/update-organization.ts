@@ -1,0 +1,101 @@
+import { NotFoundError, ConflictError } from '@dak/kernel';
+import type { z } from 'zod';
+import { actorOf } from '../audit/audit-entry';
+import { auditSource } from '../audit/audit-log';
+import type { RouteReply } from '../http/route';
+import type { IdentityCaller } from '../identity/identity-caller';
+import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
+import { toOrganizationRecord } from '../identity/records';
+import { requireVersion } from '../identity/require-version';
+import { runOnce } from '../idempotency/run-once';
+import type { administerOrganizationBody, updateOrganizationBody } from './organization-bodies';
+
+/** The organization's own settings. */
+export async function updateOrganization(
+  parts: IdentityParts,
+  caller: IdentityCaller,
+  body: z.output<typeof updateOrganizationBody>,
+): Promise<RouteReply> {
+  const { organizationId } = caller.principal;
+  const reply = await changeIdentity(parts, caller, async (tx) => {
+    const before = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } });
+    requireVersion('organization', before.version, caller.ifMatch);
+    const row = await tx.db.organization.update({
+      where: { id: organizationId },
+      data: {
+        ...(body.name === undefined ? {} : { name: body.name }),
+        ...(body.time_zone === undefined ? {} : { timeZone: body.time_zone }),
+        ...(body.default_from_name === undefined
+          ? {}
+          : { defaultFromName: body.default_from_name }),
+        ...(body.retention_days === undefined ? {} : { retentionDays: body.retention_days }),
+        version: { increment: 1 },
+        updatedAt: new Date(parts.clock()),
+      },
+    });
+    await parts.audit.record(tx, auditSource(caller), {
+      action: 'organization.updated',
+      target: { type: 'organization', id: organizationId },
+      outcome: 'succeeded',
+      details: { changes: body },
+    });
+    return { status: 200, body: toOrganizationRecord(row), version: row.version };
+  });
+  parts.organizationChanged(organizationId);
+  return reply;
+}
+
+/** A superadmin renames, suspends or reactivates a tenant; suspended, all its credentials end with their next request. */
+export async function administerOrganization(
+  parts: IdentityParts,
+  caller: IdentityCaller,
+  organizationId: string,
+  body: z.output<typeof administerOrganizationBody>,
+): Promise<RouteReply> {
+  if (organizationId === caller.principal.organizationId && body.status === 'suspended') {
+    throw new ConflictError(
+      'This is your own organization: suspending it would lock you out.',
+      'own_organization',
+    );
+  }
+  const reply = await parts.versions.change(organizationId, () =>
+    runOnce(
+      { store: parts.store, secret: parts.secrets.idempotency, clock: parts.clock },
+      caller,
+      async (tx) => {
+        const before = await tx.db.organization.findUnique({ where: { id: organizationId } });
+        if (before === null) throw new NotFoundError('organization');
+        requireVersion('organization', before.version, caller.ifMatch);
+        const row = await tx.db.organization.update({
+          where: { id: organizationId },
+          data: {
+            ...(body.name === undefined ? {} : { name: body.name }),
+            ...(body.status === undefined ? {} : { status: body.status }),
+            version: { increment: 1 },
+            updatedAt: new Date(parts.clock()),
+          },
+        });
+        const note = {
+          action: 'organization.administered',
+          target: { type: 'organization', id: organizationId },
+          outcome: 'succeeded',
+          details: { changes: body },
+        } as const;
+        await parts.audit.record(tx, auditSource(caller), note);
+        if (organizationId !== caller.principal.organizationId) {
+          await tx.query(`select set_config('dak.organization_id', $1, true)`, [organizationId]);
+          const actor = actorOf(caller.principal);
+          await parts.audit.record(
+            tx,
+            { organizationId, actor, requestId: caller.requestId },
+            note,
+          );
+        }
+        return { status: 200, body: toOrganizationRecord(row), version: row.version };
+      },
+      { acrossTenants: true },
+    ),
+  );
+  parts.organizationChanged(organizationId);
+  return reply;
+}

@@ -1,0 +1,135 @@
+import type { SqlExecutor } from '@dak/platform/postgres';
+
+export interface LoginRow {
+  organizationId: string;
+  organizationStatus: string;
+  userId: string;
+  displayName: string;
+  active: boolean;
+  passwordHash: string | null;
+}
+
+const FIND_LOGIN = `
+  select u.organization_id as "organizationId",
+         o.status          as "organizationStatus",
+         u.id              as "userId",
+         u.display_name    as "displayName",
+         u.active          as "active",
+         u.password_hash   as "passwordHash"
+    from user_account u
+    join organization o on o.id = u.organization_id
+   where u.email = $1`;
+
+/** Across tenants: an e-mail address belongs to one user of the deployment. */
+export async function findLogin(executor: SqlExecutor, email: string): Promise<LoginRow | null> {
+  const { rows } = await executor.query<LoginRow>(FIND_LOGIN, [email]);
+  return rows[0] ?? null;
+}
+
+const ADD_SESSION = `
+  insert into session (organization_id, id, user_id, created_at, expires_at)
+       values ($1, $2, $3, $4, $5)`;
+
+export async function addSession(
+  executor: SqlExecutor,
+  session: {
+    organizationId: string;
+    id: string;
+    userId: string;
+    createdAt: string;
+    expiresAt: string;
+  },
+): Promise<void> {
+  const { organizationId, id, userId, createdAt, expiresAt } = session;
+  await executor.query(ADD_SESSION, [organizationId, id, userId, createdAt, expiresAt]);
+  await executor.query(
+    'update user_account set last_login_at = $3 where organization_id = $1 and id = $2',
+    [organizationId, userId, createdAt],
+  );
+}
+
+const ADD_TOKEN = `
+  insert into refresh_token (organization_id, session_id, token_hash, created_at)
+       values ($1, $2, $3, $4)`;
+
+export async function addRefreshToken(
+  executor: SqlExecutor,
+  token: { organizationId: string; sessionId: string; hash: Buffer; createdAt: string },
+): Promise<void> {
+  const { organizationId, sessionId, hash, createdAt } = token;
+  await executor.query(ADD_TOKEN, [organizationId, sessionId, hash, createdAt]);
+}
+
+export interface RefreshRow {
+  organizationId: string;
+  organizationStatus: string;
+  sessionId: string;
+  userId: string;
+  displayName: string;
+  active: boolean;
+  expiresAt: string;
+  revokedAt: string | null;
+  usedAt: string | null;
+}
+
+const LOCK_TOKEN = `
+  select t.organization_id as "organizationId",
+         o.status          as "organizationStatus",
+         t.session_id      as "sessionId",
+         s.user_id         as "userId",
+         u.display_name    as "displayName",
+         u.active          as "active",
+         s.expires_at      as "expiresAt",
+         s.revoked_at      as "revokedAt",
+         t.used_at         as "usedAt"
+    from refresh_token t
+    join session s on s.organization_id = t.organization_id and s.id = t.session_id
+    join user_account u on u.organization_id = s.organization_id and u.id = s.user_id
+    join organization o on o.id = t.organization_id
+   where t.token_hash = $1
+     for update of t`;
+
+/** Locked, so that of two uses at once one comes second and sees the first. */
+export async function lockRefreshToken(
+  executor: SqlExecutor,
+  hash: Buffer,
+): Promise<RefreshRow | null> {
+  const { rows } = await executor.query<RefreshRow>(LOCK_TOKEN, [hash]);
+  return rows[0] ?? null;
+}
+
+export async function useRefreshToken(
+  executor: SqlExecutor,
+  hash: Buffer,
+  at: string,
+): Promise<void> {
+  await executor.query('update refresh_token set used_at = $2 where token_hash = $1', [hash, at]);
+}
+
+const END_SESSION = `
+  update session
+     set revoked_at = $3, revoked_reason = $4
+   where organization_id = $1
+     and id = $2
+     and revoked_at is null`;
+
+/** False when it had ended before. */
+export async function endSession(
+  executor: SqlExecutor,
+  session: { organizationId: string; sessionId: string },
+  at: string,
+  reason: string,
+): Promise<boolean> {
+  const { organizationId, sessionId } = session;
+  const { rowCount } = await executor.query(END_SESSION, [organizationId, sessionId, at, reason]);
+  return rowCount > 0;
+}
+
+/** Sessions and stored answers that nobody can use any more. */
+export async function purgeExpired(executor: SqlExecutor, now: string): Promise<void> {
+  await executor.query(
+    `delete from session where expires_at < $1::timestamptz - interval '30 days'`,
+    [now],
+  );
+  await executor.query('delete from idempotency_record where expires_at < $1', [now]);
+}

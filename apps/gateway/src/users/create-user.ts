@@ -1,0 +1,82 @@
+import { ConflictError, uuidv7 } from '@dak/kernel';
+import type { z } from 'zod';
+import { auditSource } from '../audit/audit-log';
+import { isDuplicate, type GatewayTransaction } from '../database/gateway-store';
+import type { RouteReply } from '../http/route';
+import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
+import { hashPassword } from '../identity/password';
+import { toUserRecord, USER_INCLUDE } from '../identity/records';
+import type { IdentityCaller } from '../identity/identity-caller';
+import { requireDepartments } from './require-departments';
+import { createInvite } from './create-invite';
+import type { createUserBody } from './user-bodies';
+
+export interface NewUser {
+  email: string;
+  displayName: string;
+  role: 'user' | 'admin' | 'superadmin';
+  departmentIds: readonly string[];
+  /** Null: they set it themselves with an invite. */
+  passwordHash: string | null;
+}
+
+/** Adds a person to the caller's organization; without a password the reply has a one-use invite token. */
+export async function createUser(
+  parts: IdentityParts,
+  caller: IdentityCaller,
+  body: z.output<typeof createUserBody>,
+): Promise<RouteReply> {
+  const passwordHash = body.password === undefined ? null : await hashPassword(body.password);
+  const { organizationId } = caller.principal;
+  return changeIdentity(parts, caller, async (tx) => {
+    const user = await insertUser(tx, organizationId, {
+      email: body.email,
+      displayName: body.display_name,
+      role: body.role,
+      departmentIds: body.department_ids,
+      passwordHash,
+    });
+    const invite =
+      passwordHash === null ? await createInvite(parts, tx, organizationId, user.id) : null;
+    await parts.audit.record(tx, auditSource(caller), {
+      action: 'user.created',
+      target: { type: 'user', id: user.id },
+      outcome: 'succeeded',
+      details: { email: user.email, role: user.role, department_ids: user.department_ids },
+    });
+    return {
+      status: 201,
+      body: invite === null ? user : { ...user, ...invite },
+      version: user.version,
+      headers: { Location: `/api/v1/settings/users/${user.id}` },
+    };
+  });
+}
+
+/** @throws ConflictError when the address belongs to a user of this deployment already */
+export async function insertUser(tx: GatewayTransaction, organizationId: string, user: NewUser) {
+  await requireDepartments(tx, organizationId, user.departmentIds);
+  try {
+    const row = await tx.db.userAccount.create({
+      data: {
+        organizationId,
+        id: uuidv7(),
+        email: user.email,
+        displayName: user.displayName,
+        role: user.role,
+        passwordHash: user.passwordHash,
+        memberships: {
+          create: [...new Set(user.departmentIds)].map((departmentId) => ({ departmentId })),
+        },
+      },
+      include: USER_INCLUDE,
+    });
+    return toUserRecord(row);
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    throw new ConflictError(
+      'email belongs to a user already: use another address.',
+      'duplicate_email',
+    );
+  }
+}

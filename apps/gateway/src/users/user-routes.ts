@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import {
+  defineRoute,
+  idParams,
+  pageFields,
+  pageOf,
+  pageReply,
+  queryBoolean,
+  type Route,
+} from '../http';
+import type { IdentityParts } from '../identity/identity-parts';
+import { UserRecord } from '../identity/records';
+import { createUser } from './create-user';
+import { inviteUser } from './invite-user';
+import { getUser, listUsers } from './list-users';
+import { updateUser } from './update-user';
+import { createdUser, createUserBody, inviteFields, updateUserBody } from './user-bodies';
+
+const SETTINGS = { anyOf: ['admin.manage'], role: 'admin' } as const;
+
+export function userRoutes(parts: IdentityParts): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/settings/users',
+      summary: 'List users',
+      tag: 'users',
+      scopes: SETTINGS,
+      request: {
+        query: z.object({
+          ...pageFields,
+          q: z.string().max(200).optional().meta({ description: 'Part of name or address' }),
+          role: z.enum(['user', 'admin', 'superadmin']).optional(),
+          active: queryBoolean().optional(),
+        }),
+      },
+      responses: { 200: { description: 'A page of users', schema: pageOf(UserRecord) } },
+      handler: async ({ principal, query, url }) =>
+        pageReply(url, await listUsers(parts, principal, query)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/settings/users',
+      summary: 'Add a user',
+      tag: 'users',
+      scopes: SETTINGS,
+      idempotency: 'gateway',
+      request: { body: createUserBody },
+      responses: { 201: { description: 'The user', schema: createdUser } },
+      handler: (context) => createUser(parts, context, context.body),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/settings/users/{id}',
+      summary: 'Get a user',
+      tag: 'users',
+      scopes: SETTINGS,
+      request: { params: idParams },
+      responses: { 200: { description: 'The user', schema: UserRecord } },
+      handler: async ({ principal, params }) => {
+        const user = await getUser(parts, principal, params.id);
+        return { status: 200, body: user, version: user.version };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/settings/users/{id}',
+      summary: 'Change a user',
+      description:
+        'Role, departments and deactivation take effect on all their keys and sessions with the next request. The last admin cannot be demoted or deactivated (409).',
+      tag: 'users',
+      scopes: SETTINGS,
+      versioned: true,
+      request: { params: idParams, body: updateUserBody },
+      responses: { 200: { description: 'The user', schema: UserRecord } },
+      handler: (context) => updateUser(parts, context, context.params.id, context.body),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/settings/users/{id}/invite',
+      summary: 'Invite a user again',
+      description: 'For a lost invite or a forgotten password. Earlier invites end.',
+      tag: 'users',
+      scopes: SETTINGS,
+      idempotency: 'gateway',
+      request: { params: idParams },
+      responses: { 201: { description: 'A one-use token', schema: z.object(inviteFields) } },
+      handler: (context) => inviteUser(parts, context, context.params.id),
+    }),
+  ];
+}
