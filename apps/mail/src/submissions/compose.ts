@@ -1,0 +1,17 @@
+import type { ComposeRequest, Document } from '@dak/contracts/mail';
+import type { CallContext } from '@dak/platform/grpc';
+import { prepareCompose } from './prepare-compose';
+import { storedAnswer } from './stored-answer';
+import type { SubmissionDeps } from './submission-deps';
+
+/** Sends or schedules a new mail; resolves with the receipt once it is durable. */
+export async function compose(
+  deps: SubmissionDeps,
+  request: ComposeRequest,
+  context: CallContext,
+): Promise<Document> {
+  const answered = await storedAnswer(deps.database, context);
+  if (answered !== null) return answered;
+  const { prepared, draftContent } = await prepareCompose(deps, request, context);
+  return deps.acceptor.accept({ prepared, context, draftContent, expectedLastMessageId: null });
+}

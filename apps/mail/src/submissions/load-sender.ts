@@ -1,0 +1,73 @@
+import { ConflictError, InvalidError, type Principal } from '@dak/kernel';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import type { MailboxRow } from '../mailboxes/mailbox-row';
+import type { SignatureText } from './assemble-body';
+import type { Recipient } from './recipient';
+import type { SignatureChoice } from './submission-request';
+
+/** Where a mail comes from: the From address and the signature. */
+export interface Sender {
+  readonly mailbox: MailboxRow;
+  readonly from: Recipient;
+  readonly signature: (SignatureText & { readonly id: string; readonly name: string }) | null;
+}
+
+interface SenderRow {
+  default_from_name: string | null;
+  id: string | null;
+  name: string;
+  body_text: string;
+  body_html: string;
+}
+
+/**
+ * Default signature: the mailbox's chosen one, else its own default, else that of the organization.
+ * @throws ConflictError `mailbox_disabled`
+ * @throws InvalidError when the chosen signature does not exist or belongs to another mailbox
+ */
+export async function loadSender(
+  tx: SqlExecutor,
+  principal: Principal,
+  mailbox: MailboxRow,
+  choice: SignatureChoice,
+): Promise<Sender> {
+  if (mailbox.status !== 'active') {
+    throw new ConflictError(
+      'The mailbox is disabled. Set its status to active before sending from it.',
+      'mailbox_disabled',
+    );
+  }
+  const { rows } = await tx.query<SenderRow>(
+    `select o.default_from_name, s.id, s.name, s.body_text, s.body_html
+       from (select) as one
+       left join organization o on o.organization_id = $1
+       left join lateral (
+              select id, name, body_text, body_html
+                from signature
+               where organization_id = $1 and (mailbox_id is null or mailbox_id = $2)
+                 and case when $3 = 'chosen' then id = $4
+                          when $3 = 'none' then false
+                          else id = $5 or is_default end
+               order by id is not distinct from $5 desc, mailbox_id is null
+               limit 1) s on true`,
+    [
+      principal.organizationId,
+      mailbox.id,
+      choice.kind,
+      choice.kind === 'chosen' ? choice.id : null,
+      mailbox.default_signature_id,
+    ],
+  );
+  const row = rows[0]!;
+  if (choice.kind === 'chosen' && row.id === null) {
+    throw new InvalidError('signature_id names no signature of this mailbox.', 'unknown_signature');
+  }
+  return {
+    mailbox,
+    from: { email: mailbox.address, name: mailbox.display_name ?? row.default_from_name ?? '' },
+    signature:
+      row.id === null
+        ? null
+        : { id: row.id, name: row.name, bodyText: row.body_text, bodyHtml: row.body_html },
+  };
+}

@@ -1,0 +1,11 @@
+import type { Clock } from '@dak/kernel';
+import type { BlobStore } from '@dak/platform/blobs';
+import type { Database } from '@dak/platform/postgres';
+import type { Acceptor } from './acceptor';
+
+export interface SubmissionDeps {
+  readonly database: Database;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly acceptor: Acceptor;
+}
