@@ -5,8 +5,6 @@ import type { Address } from './parsed-message';
 interface Word {
   text: string;
   quoted: boolean;
-  /** White space or a comment stood before it. */
-  spaced: boolean;
 }
 
 /** One entry of the list while it is read. */
@@ -32,8 +30,7 @@ export function parseAddressList(value: string): Address[] {
 class AddressListReader {
   private readonly addresses: Address[] = [];
   private position = 0;
-  private spaced = false;
-  /** Once a quote, comment or bracket was never closed, no later one of its kind can be. */
+  /** Once a quote or comment was never closed, no later one of its kind can be. */
   private readonly unclosed = new Set<string>();
   private entry: Entry = emptyEntry();
 
@@ -73,7 +70,6 @@ class AddressListReader {
         break;
       default:
         if (isSpace(character)) {
-          this.spaced = true;
           this.position += 1;
         } else {
           this.atom();
@@ -100,25 +96,41 @@ class AddressListReader {
       return;
     }
     this.position = closed.end;
-    this.spaced = true;
     this.entry.comments.push(closed.text);
   }
 
   private angle(): void {
     if (this.entry.angle !== null) this.flush();
-    const start = this.position + 1;
-    const end = this.unclosed.has('<') ? -1 : endOfAngle(this.value, start);
-    if (end < 0) {
-      this.unclosed.add('<');
-      const stop = /[\s,;]|$/g;
-      stop.lastIndex = start;
-      const rest = stop.exec(this.value)?.index ?? this.value.length;
-      this.entry.angle = this.value.slice(start, rest);
-      this.position = rest;
+    let start = this.position + 1;
+    const opening = /[<\s]*/y;
+    opening.lastIndex = start;
+    opening.test(this.value);
+    start = opening.lastIndex;
+    const end = this.endOfAngle(start);
+    if (end >= 0) {
+      this.entry.angle = this.value.slice(start, end);
+      this.position = end + 1;
       return;
     }
-    this.entry.angle = this.value.slice(start, end).replace(/^[\s<]+/, '');
-    this.position = end + 1;
+    // Never closed: one word, so that the next address is still found.
+    const word = /[^\s,;<]*/y;
+    word.lastIndex = start;
+    this.entry.angle = word.exec(this.value)?.[0] ?? '';
+    this.position = start + this.entry.angle.length;
+  }
+
+  /** Index of the ">" that closes an angle bracket; -1 when another one opens or the value ends first. */
+  private endOfAngle(start: number): number {
+    for (let index = start; index < this.value.length; index += 1) {
+      const character = this.value.charAt(index);
+      if (character === '>') return index;
+      if (character === '<') return -1;
+      if (character !== '"' || this.unclosed.has('"')) continue;
+      const closed = readQuoted(this.value, index);
+      if (closed) index = closed.end - 1;
+      else this.unclosed.add('"');
+    }
+    return -1;
   }
 
   private atom(): void {
@@ -148,14 +160,12 @@ class AddressListReader {
   private addWord(text: string, quoted: boolean): void {
     // `<a@b> Next Person <c@d>`: the comma is missing.
     if (this.entry.angle !== null) this.flush();
-    this.entry.words.push({ text, quoted, spaced: this.spaced });
-    this.spaced = false;
+    this.entry.words.push({ text, quoted });
   }
 
   private flush(): void {
     const entry = this.entry;
     this.entry = emptyEntry();
-    this.spaced = false;
     const found = entry.angle === null ? bareAddresses(entry) : [angleAddress(entry, entry.angle)];
     for (const address of found) {
       if (address.name !== '' || address.address !== '') this.addresses.push(address);
@@ -204,29 +214,19 @@ function isAddressWord(word: Word): boolean {
 }
 
 /** Joins `"john doe"@example.com` and the obsolete `john . doe @ example . com` (RFC 5322 §4.4). */
-function joinSpacedAddress(words: Word[]): Word[] {
+function joinSpacedAddress(words: readonly Word[]): Word[] {
   const joined: Word[] = [];
+  let afterJoint = false;
   for (const word of words) {
+    const isJoint = !word.quoted && (word.text === '.' || word.text.startsWith('@'));
     const previous = joined.at(-1);
-    const glued =
-      previous &&
-      !word.quoted &&
-      (word.text.startsWith('@') ||
-        (!previous.quoted && previous.text.endsWith('@')) ||
-        (previous.text.includes('@') &&
-          !previous.quoted &&
-          (word.text.startsWith('.') || previous.text.endsWith('.'))) ||
-        (!previous.quoted && word.text.startsWith('.') && !word.spaced));
-    if (previous && glued) {
+    if (previous && (isJoint || afterJoint)) {
       const left = previous.quoted ? quoteIfNeeded(previous.text) : previous.text;
-      joined[joined.length - 1] = {
-        text: left + word.text,
-        quoted: false,
-        spaced: previous.spaced,
-      };
+      joined[joined.length - 1] = { text: left + word.text, quoted: false };
     } else {
       joined.push(word);
     }
+    afterJoint = !word.quoted && /(?:@|^\.)$/.test(word.text);
   }
   return joined;
 }
@@ -314,24 +314,6 @@ function readComment(value: string, start: number): { text: string; end: number 
     }
   }
   return null;
-}
-
-/** Index of the ">" that closes an angle bracket, skipping quoted strings; -1 when there is none. */
-function endOfAngle(value: string, start: number): number {
-  const plain = value.indexOf('>', start);
-  if (plain < 0) return -1;
-  const quote = value.indexOf('"', start);
-  if (quote < 0 || quote > plain) return plain;
-  for (let index = start; index < value.length; index += 1) {
-    const character = value.charAt(index);
-    if (character === '>') return index;
-    if (character === '"') {
-      const closed = readQuoted(value, index);
-      if (!closed) return plain;
-      index = closed.end - 1;
-    }
-  }
-  return plain;
 }
 
 function isSpace(character: string): boolean {

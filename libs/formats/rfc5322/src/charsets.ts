@@ -111,10 +111,7 @@ const whatwgDecoders = new Map<string, InstanceType<typeof TextDecoder>>();
 export function decodeCharset(bytes: Uint8Array, charset: string | null): DecodedText {
   const buffer = asBuffer(bytes);
   const label = canonicalLabel(charset ?? '');
-  if (label === 'utf-8') {
-    // Text labelled UTF-8 that is not, is windows-1252 in practice only when nothing in it decodes.
-    return { text: withoutBom(buffer.toString('utf8')), known: true };
-  }
+  if (label === 'utf-8') return { text: withoutBom(buffer.toString('utf8')), known: true };
   if (UNDECLARED.has(label)) return { text: guessText(buffer), known: true };
   if (WINDOWS_1252.has(label)) return { text: decodeWindows1252(buffer), known: true };
   if (WHATWG.has(label)) return { text: whatwgDecoder(label).decode(buffer), known: true };

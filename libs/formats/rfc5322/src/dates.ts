@@ -12,15 +12,20 @@ const ZONES = new Map([
   ['pst', -480],
 ]);
 
-const TIME = String.raw`(\d{1,2})[:.](\d{1,2})(?:[:.](\d{1,2})(?:[.,]\d{1,9})?)?(?:\s*([ap])\.?m\b\.?)?`;
-const ZONE = String.raw`(?:\s*([+-]\d{1,2}:?\d{2}|[A-Za-z]{1,5}(?![A-Za-z])(?:\s*[+-]\d{4})?))?`;
+const TIME = String.raw`(?<hour>\d{1,2})\s*[:.]\s*(?<minute>\d{1,2})(?:\s*[:.]\s*(?<second>\d{1,2})(?:[.,]\d{1,9})?)?(?:\s*(?<half>[ap])\.?m\b\.?)?`;
+const ZONE = String.raw`(?:\s*(?<zone>[+-]\d{1,2}:?\d{2}|[a-z]{1,5}(?![a-z])(?:\s*[+-]\d{4})?))?`;
 const RFC_5322 = new RegExp(
-  String.raw`(\d{1,2})[\s.-]+([A-Za-z]{3,9})\.?[\s.,-]+(\d{2,4})[\s,-]+${TIME}${ZONE}`,
+  String.raw`(?<day>\d{1,2})[\s.-]+(?<month>[a-z]{3,9})\.?[\s.,-]+(?<year>\d{2,4})[\s,-]+${TIME}${ZONE}`,
+  'i',
+);
+const ISO_8601 = new RegExp(
+  String.raw`(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})[t\s]+${TIME}${ZONE}`,
+  'i',
 );
 const ASCTIME = new RegExp(
-  String.raw`([A-Za-z]{3,9})\s+(\d{1,2})\s+${TIME}\s+(?:([A-Za-z]{1,5})\s+)?(\d{4})(?:\s+([+-]\d{4}))?`,
+  String.raw`(?<month>[a-z]{3,9})\s+(?<day>\d{1,2})\s+${TIME}\s+(?:(?<zone>[a-z]{1,5})\s+)?(?<year>\d{4})(?:\s+(?<offset>[+-]\d{4}))?`,
+  'i',
 );
-const ISO_8601 = new RegExp(String.raw`(\d{4})-(\d{2})-(\d{2})[T\s]+${TIME}${ZONE}`);
 
 /**
  * A date-time (RFC 5322 §3.3 and the obsolete forms of §4.3, also asctime and ISO 8601) as RFC 3339
@@ -28,46 +33,29 @@ const ISO_8601 = new RegExp(String.raw`(\d{4})-(\d{2})-(\d{2})[T\s]+${TIME}${ZON
  */
 export function parseDate(value: string): string | null {
   const text = withoutComments(value).slice(0, 200);
-  const rfc = RFC_5322.exec(text);
-  if (rfc) {
-    const [, day, month, year, hour, minute, second, half, zone] = rfc;
-    return toUtc(fullYear(year), monthNumber(month), day, hour, minute, second, half, zone);
-  }
-  const iso = ISO_8601.exec(text);
-  if (iso) {
-    const [, year, month, day, hour, minute, second, half, zone] = iso;
-    return toUtc(Number(year), Number(month) - 1, day, hour, minute, second, half, zone);
-  }
-  const asctime = ASCTIME.exec(text);
-  if (asctime) {
-    const [, month, day, hour, minute, second, half, name, year, offset] = asctime;
-    return toUtc(Number(year), monthNumber(month), day, hour, minute, second, half, offset ?? name);
-  }
-  return null;
+  const groups = [RFC_5322, ISO_8601, ASCTIME].reduce<Record<string, string | undefined> | null>(
+    (found, form) => found ?? form.exec(text)?.groups ?? null,
+    null,
+  );
+  return groups === null ? null : toUtc(groups);
 }
 
-function toUtc(
-  year: number,
-  month: number,
-  dayText: string | undefined,
-  hourText: string | undefined,
-  minuteText: string | undefined,
-  secondText: string | undefined,
-  half: string | undefined,
-  zone: string | undefined,
-): string | null {
-  const day = Number(dayText);
-  const minute = Number(minuteText);
-  // A leap second has no place in a JavaScript date.
-  const second = Math.min(Number(secondText ?? '0'), 59);
-  let hour = Number(hourText);
-  if (half !== undefined) hour = (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
-  if (month < 0 || month > 11 || day < 1 || hour > 24 || minute > 59) return null;
-  if (Number(secondText ?? '0') > 60) return null;
+function toUtc(groups: Record<string, string | undefined>): string | null {
+  const year = fullYear(groups['year']);
+  const month = monthNumber(groups['month']);
+  const day = Number(groups['day']);
+  const minute = Number(groups['minute']);
+  const second = Number(groups['second'] ?? '0');
+  let hour = Number(groups['hour']);
+  const half = groups['half']?.toLowerCase();
+  if (half !== undefined) hour = (hour % 12) + (half === 'p' ? 12 : 0);
+  if (month < 0 || month > 11 || day < 1 || hour > 24 || minute > 59 || second > 60) return null;
   if (day > new Date(Date.UTC(year, month + 1, 0)).getUTCDate()) return null;
-  const date = new Date(Date.UTC(year, month, day, hour, minute - offsetMinutes(zone), second));
-  const time = date.getTime();
-  if (Number.isNaN(time) || date.getUTCFullYear() < 1 || date.getUTCFullYear() > 9999) return null;
+  const minutes = minute - offsetMinutes(groups['offset'] ?? groups['zone']);
+  // A leap second has no place in a JavaScript date.
+  const date = new Date(Date.UTC(year, month, day, hour, minutes, Math.min(second, 59)));
+  if (Number.isNaN(date.getTime())) return null;
+  if (date.getUTCFullYear() < 1 || date.getUTCFullYear() > 9999) return null;
   return date.toISOString().replace('.000Z', 'Z');
 }
 
@@ -79,6 +67,7 @@ function fullYear(text = ''): number {
 }
 
 function monthNumber(name = ''): number {
+  if (/^\d/.test(name)) return Number(name) - 1;
   return MONTHS.indexOf(name.slice(0, 3).toLowerCase());
 }
 

@@ -109,7 +109,7 @@ function parseFields(block: string): HeaderField[] {
 
 /** Unfolded (RFC 5322 §2.2.3), raw 8-bit bytes as UTF-8 (RFC 6532) or else windows-1252. */
 function fieldValue(raw: string, folded: boolean): string {
-  const unfolded = (folded ? raw.replace(/\r*\n/g, '') : raw).trim();
+  const unfolded = (folded || raw.includes('\r') ? raw.replace(/[\r\n]+/g, '') : raw).trim();
   return NOT_ASCII.test(unfolded) ? guessText(Buffer.from(unfolded, 'latin1')) : unfolded;
 }
 

@@ -5,6 +5,7 @@ export { parseDate } from './dates';
 export { decodeEncodedWords, decodeHeaderText } from './encoded-words';
 export { safeFilename } from './filenames';
 export { getHeader, getHeaders } from './header-fields';
+export { encodeHeaderText, foldHeader, formatAddress } from './header-writing';
 export { parseMessageIds } from './message-ids';
 export type { ParseLimits } from './mime-tree';
 export { parseParameterizedValue, type ParameterizedValue } from './parameters';
@@ -17,4 +18,5 @@ export type {
   ParsedMessage,
   Part,
 } from './parsed-message';
+export { baseSubject, type BaseSubject } from './subjects';
 export { decodeTransferEncoding } from './transfer-encoding';

@@ -23,8 +23,9 @@ export function readableLineEnds(bytes: Uint8Array): Source {
     if (blank < 0 || blank > firstLf - 3) return { raw, lines: raw };
   }
   const lines = Buffer.from(raw);
-  for (let index = firstCr; index >= 0; index = lines.indexOf(CR, index + 1)) {
-    if (lines[index + 1] !== LF) lines[index] = LF;
+  // A plain loop: a native search per line end costs ten times as much.
+  for (let index = firstCr; index < lines.length; index += 1) {
+    if (lines[index] === CR && lines[index + 1] !== LF) lines[index] = LF;
   }
   return { raw, lines };
 }

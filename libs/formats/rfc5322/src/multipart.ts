@@ -15,6 +15,9 @@ export interface Delimiter {
 export interface Boundary {
   /** As declared. */
   bytes: Buffer;
+  /** Its first two bytes, which settle most comparisons. */
+  first: number;
+  second: number | undefined;
   /** Without trailing white space, which transport may have stripped; RFC 2046 forbids it anyway. */
   trimmedLength: number;
 }
@@ -26,7 +29,8 @@ const DASH = 0x2d;
 export function compileBoundary(value: string): Boundary {
   // Raw UTF-8 in a boundary was decoded with the header; it has to become the same bytes again.
   const bytes = Buffer.from(value, 'utf8');
-  return { bytes, trimmedLength: Buffer.byteLength(value.trimEnd(), 'utf8') };
+  const [first = -1, second] = bytes;
+  return { bytes, first, second, trimmedLength: Buffer.byteLength(value.trimEnd(), 'utf8') };
 }
 
 /**
@@ -57,9 +61,12 @@ export function delimiterAt(
   lineStart: number,
   open: readonly Boundary[],
 ): Delimiter | null {
+  const first = source[lineStart + 2];
+  const second = source[lineStart + 3];
   for (let level = 0; level < open.length; level += 1) {
     const boundary = open[level];
-    if (!boundary || source[lineStart + 2] !== firstByte(boundary)) continue;
+    if (!boundary || boundary.first !== first) continue;
+    if (boundary.second !== second && boundary.trimmedLength > 1) continue;
     const ending = endingOf(source, lineStart + 2, boundary);
     if (ending === null) continue;
     const lineEnd = source.indexOf(LF, lineStart + 2);
@@ -74,10 +81,6 @@ export function delimiterAt(
   return null;
 }
 
-function firstByte(boundary: Boundary): number | undefined {
-  return boundary.bytes[0];
-}
-
 function endingOf(source: Buffer, start: number, boundary: Boundary): 'opens' | 'closes' | null {
   const { bytes, trimmedLength } = boundary;
   if (matches(source, start, bytes, bytes.length)) {
@@ -85,7 +88,9 @@ function endingOf(source: Buffer, start: number, boundary: Boundary): 'opens' | 
     if (ending !== null) return ending;
   }
   if (trimmedLength === bytes.length || !matches(source, start, bytes, trimmedLength)) return null;
-  return endingAt(source, start + trimmedLength);
+  // Either all of the white space was stripped on the way or it is another line.
+  const end = start + trimmedLength;
+  return isBlank(source[end]) ? null : endingAt(source, end);
 }
 
 function matches(source: Buffer, start: number, bytes: Buffer, length: number): boolean {
@@ -100,9 +105,12 @@ function matches(source: Buffer, start: number, bytes: Buffer, length: number): 
 function endingAt(source: Buffer, index: number): 'opens' | 'closes' | null {
   const byte = source[index];
   if (byte === DASH && source[index + 1] === DASH) return 'closes';
-  if (byte === undefined || byte === CR || byte === LF || byte === 0x20 || byte === 0x09)
-    return 'opens';
+  if (byte === undefined || byte === CR || byte === LF || isBlank(byte)) return 'opens';
   return null;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09;
 }
 
 function nextDashLine(source: Buffer, from: number): number {

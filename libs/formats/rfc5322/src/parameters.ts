@@ -94,7 +94,8 @@ function scanToken(text: string, start: number, name: string): { value: string; 
   const token = text.slice(start, end).trim();
   // `charset=us-ascii (Plain text)` is the standard's own example; a file name may contain "(1)".
   const isName = name.startsWith('name') || name.startsWith('filename');
-  return { value: isName ? token : token.replace(/\s*\(.*$/s, ''), end };
+  const comment = isName ? -1 : token.indexOf('(');
+  return { value: comment < 0 ? token : token.slice(0, comment).trimEnd(), end };
 }
 
 function isBlank(code: number): boolean {

@@ -30,7 +30,8 @@ export function decodeTransferEncoding(bytes: Uint8Array, encoding: string): Dec
   return { bytes, clean: OPAQUE.has(encoding) };
 }
 
-const WELL_FORMED_BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
+const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
+const ONLY_PADDING = /^[=\s]*$/;
 
 /**
  * RFC 2045 §6.8: everything outside the alphabet is ignored, decoding stops at the padding (what
@@ -39,7 +40,10 @@ const WELL_FORMED_BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
 export function decodeBase64(bytes: Uint8Array): DecodedBody {
   const buffer = asBuffer(bytes);
   const text = buffer.toString('latin1');
-  if (WELL_FORMED_BASE64.test(text)) return { bytes: Buffer.from(text, 'base64'), clean: true };
+  const padding = text.indexOf('=');
+  const wellFormed =
+    !NOT_BASE64.test(text) && (padding < 0 || ONLY_PADDING.test(text.slice(padding)));
+  if (wellFormed) return { bytes: Buffer.from(text, 'base64'), clean: true };
   return { bytes: decodeDirtyBase64(buffer), clean: false };
 }
 
@@ -95,12 +99,12 @@ function decodeDirtyBase64(buffer: Buffer): Uint8Array {
 
 /**
  * RFC 2045 §6.7: soft line breaks vanish (also with white space before the line end), white space
- * at the end of a line is transport padding, line ends stay as they are, "=" not followed by two
- * hexadecimal digits is kept literally.
+ * at the end of a line is transport padding, a line end is the canonical CRLF whatever the file
+ * has (rule 4), "=" not followed by two hexadecimal digits is kept literally.
  */
 export function decodeQuotedPrintable(bytes: Uint8Array): DecodedBody {
   const input = asBuffer(bytes);
-  const out = Buffer.allocUnsafe(input.length);
+  const out = Buffer.allocUnsafe(input.length + countLf(input));
   const end = input.length;
   let length = 0;
   /** Output length up to the last byte that is not droppable white space of this line. */
@@ -109,41 +113,39 @@ export function decodeQuotedPrintable(bytes: Uint8Array): DecodedBody {
   let index = 0;
   while (index < end) {
     const byte = input[index] ?? 0;
+    index += 1;
     if (byte === EQUALS) {
-      const value = hexPair(input, index + 1);
+      const value = hexPair(input, index);
+      const next = value < 0 ? afterSoftBreak(input, index) : index + 2;
       if (value >= 0) {
-        out[length] = value;
-        length += 1;
-        kept = length;
-        index += 3;
-        continue;
-      }
-      const next = afterSoftBreak(input, index + 1);
-      if (next > 0) {
-        // White space before the "=" of a soft break is content.
-        kept = length;
+        out[length++] = value;
         index = next;
-        continue;
+      } else if (next >= 0) {
+        index = next;
+      } else {
+        clean = false;
+        out[length++] = byte;
       }
-      clean = false;
-      out[length] = byte;
-      length += 1;
+      // White space before the "=" of a soft break is content as well.
       kept = length;
-      index += 1;
-    } else if (byte === LF || byte === CR) {
+    } else if (byte === LF || (byte === CR && input[index] === LF)) {
       length = kept;
-      out[length] = byte;
-      length += 1;
+      out[length++] = CR;
+      out[length++] = LF;
       kept = length;
-      index += 1;
+      if (byte === CR) index += 1;
     } else {
-      out[length] = byte;
-      length += 1;
+      out[length++] = byte;
       if (byte !== SPACE && byte !== TAB) kept = length;
-      index += 1;
     }
   }
   return { bytes: out.subarray(0, kept), clean };
+}
+
+function countLf(input: Buffer): number {
+  let count = 0;
+  for (const byte of input) if (byte === LF) count += 1;
+  return count;
 }
 
 /** Index after a soft line break whose "=" stands before `from`; -1 when there is none. */
