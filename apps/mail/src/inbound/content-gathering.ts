@@ -50,8 +50,8 @@ export class ContentGathering {
     this.#held += chunk.length;
     this.budget.used += chunk.length;
     this.#slices.push(chunk);
-    // The parser gives one slice per stuffed dot: a message of nothing else would cost a hundred
-    // times its size. Merged in powers of two, each octet is copied a few times at most.
+    // A client that sends octet by octet would cost a hundred times what it sends. Merged in powers
+    // of two, each octet is copied a few times at most.
     if (this.#slices.length > MAX_SLICES) this.#slices = mergeTail(this.#slices);
   }
 

@@ -3,8 +3,6 @@ import { watchEventLoopLag } from './event-loop-lag';
 describe('the event loop lag', () => {
   it('shows while the loop is blocked and after, and fades', async () => {
     const lag = watchEventLoopLag();
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(lag.milliseconds()).toBeLessThan(200);
     const until = performance.now() + 500;
     while (performance.now() < until);
     const blocked = lag.milliseconds();

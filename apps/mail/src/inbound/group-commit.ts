@@ -5,7 +5,7 @@ export interface GroupCommitOptions<T> {
   readonly maxBytes?: number;
   /** Octets of one item. Default 0. */
   readonly size?: (item: T) => number;
-  /** Flushes running at the same time. Default 1: two make smaller groups, see the bench. */
+  /** Flushes running at the same time. Default 1; two overlap waiting and make smaller groups. */
   readonly concurrency?: 1 | 2;
 }
 
@@ -21,8 +21,8 @@ export interface GroupCommit<T, R> {
 interface Waiting<T, R> {
   readonly item: T;
   readonly bytes: number;
-  resolve(result: R): void;
-  reject(error: unknown): void;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**

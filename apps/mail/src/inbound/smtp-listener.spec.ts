@@ -187,9 +187,17 @@ describe('the SMTP listener', () => {
 
   it('greets a client on the loopback without delay', async () => {
     await start();
-    const before = performance.now();
     await dialog.replies(1);
-    expect(performance.now() - before).toBeLessThan(90);
+    const waits: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      const before = performance.now();
+      dialog = openSmtpDialog(listener.port);
+      await dialog.replies(1);
+      waits.push(performance.now() - before);
+      dialog.socket.destroy();
+    }
+    // The wait would be at least 100 ms each time; a busy machine may delay one of them.
+    expect(Math.min(...waits)).toBeLessThan(90);
   });
 
   it('exposes early talkers elsewhere', async () => {
@@ -362,10 +370,10 @@ describe('limits of the SMTP listener', () => {
   });
 
   it('puts clients off while the process cannot keep up', async () => {
-    await start({ limits: { maxLagMs: 150 } });
+    await start({ limits: { maxLagMs: 300 } });
     await dialog.replies(1);
     await dialog.say('EHLO c\r\n');
-    const until = performance.now() + 500;
+    const until = performance.now() + 800;
     while (performance.now() < until);
     expect(await dialog.say('MAIL FROM:<>\r\n')).toMatch(/^421 4\.3\.2 /);
     expect(await openSmtpDialog(listener.port).end()).toMatch(/^421 4\.3\.2 /);

@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
+import { ContentParser } from './content-parser';
 
 const STARTS_WITH_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
 /**
- * One session. Differs from the library's in two points: a reply text that brings its own enhanced
- * status code gets no second one, and the wait of 100 ms before the greeting can be left out.
+ * One session. Differs from the library's in three points: a reply text that brings its own enhanced
+ * status code gets no second one, the wait of 100 ms before the greeting can be left out, and the
+ * content is read by `DotUnstuffer`.
  */
 class ListenerConnection extends SMTPConnection {
   /** Content is arriving or its reply is due: not to be cut off when the listener stops. */
@@ -23,6 +25,13 @@ class ListenerConnection extends SMTPConnection {
   override init(): void {
     super.init();
     if (this.listener.greetsAtOnce(this.remoteAddress)) this.connectionReady();
+  }
+
+  override _createParser(): ContentParser {
+    const parser = new ContentParser();
+    parser.oncommand = (command, done) => this._onCommand(command, done);
+    parser.on('error', (error) => this.send(421, `Error: ${error.message}`));
+    return parser;
   }
 
   /** Called by us and once more by the library's timer. */

@@ -42,7 +42,6 @@ export function formatTraceHeader(facts: TraceFacts): string {
 /** Non-ASCII addresses stand in a field only where the message is internationalized (RFC 6532). */
 function forPath(address: string, protocol: TransmissionType): string | null {
   if (protocol.startsWith('UTF8')) return address;
-  // eslint-disable-next-line no-control-regex
   return /[^\u0021-\u007e]/.test(address) ? null : address;
 }
 

@@ -1,10 +1,8 @@
 import { domainToASCII } from 'node:url';
 import { InvalidError } from '@dak/kernel';
 
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f]/;
-const NON_ASCII = /[^\u0000-\u007f]/; // eslint-disable-line no-control-regex
-// eslint-disable-next-line no-control-regex
+const NON_ASCII = /[^\u0000-\u007f]/;
 const MAILBOX =
   /^(?:"(?:[^"\\\u0000-\u001f\u007f]|\\[^\u0000-\u001f\u007f])*"|[^\s"<>@]+)(?:@[^\s"<>@]+)?$/;
 

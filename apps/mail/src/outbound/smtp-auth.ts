@@ -14,7 +14,6 @@ export async function authenticate(
 ): Promise<SmtpReply | null> {
   const secret = 'password' in credentials ? credentials.password : credentials.accessToken;
   // NUL separates the parts of PLAIN (RFC 4616 §2), 0x01 those of XOAUTH2.
-  // eslint-disable-next-line no-control-regex
   if (/[\u0000\u0001\r\n]/.test(credentials.user + secret)) {
     throw new InvalidError('credentials have a line break or control character. Remove it.');
   }

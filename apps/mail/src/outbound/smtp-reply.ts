@@ -93,6 +93,5 @@ export function createSmtpReply(code: number, lines: readonly string[]): SmtpRep
 
 /** Replies end up in events, logs and notifications: control characters become a space. */
 function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ');
 }

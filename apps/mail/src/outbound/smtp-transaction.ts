@@ -83,14 +83,13 @@ class Transaction {
   ) {
     const toPath = (address: string) =>
       session.extensions.smtpUtf8 ? address : toAsciiMailbox(address);
-    this.#mailFrom = toPath(submission.mailFrom) ?? '';
+    const mailFrom = toPath(submission.mailFrom);
+    this.#mailFrom = mailFrom ?? '';
     this.#pending = submission.recipients.map((address) => {
       const path = toPath(address);
-      const pending = { address, path: path ?? '', result: null };
-      if (path === null || toPath(submission.mailFrom) === null) {
-        return { ...pending, result: replied(address, 'mail', NEEDS_SMTPUTF8, 'rejected') };
-      }
-      return pending;
+      const possible = path !== null && mailFrom !== null;
+      const result = possible ? null : replied(address, 'mail', NEEDS_SMTPUTF8, 'rejected');
+      return { address, path: path ?? '', result };
     });
   }
 

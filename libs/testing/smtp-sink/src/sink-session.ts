@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import type { SelfSignedCertificate } from './self-signed-certificate';
+import { readIdentity } from './sink-auth';
 import { formatReply, type SinkAction, type SinkEvent, type SinkPhase } from './sink-script';
 
 /** What the sink offers in its EHLO reply. */
@@ -164,29 +165,14 @@ export class SinkSession {
 
   async #authenticate(argument: string): Promise<void> {
     const [mechanism = '', initial] = argument.split(' ');
-    let user = '';
-    let secret = '';
-    switch (mechanism.toUpperCase()) {
-      case 'PLAIN': {
-        const response = initial ?? (await this.#challenge(''));
-        [, user = '', secret = ''] = decode(response).split('\0');
-        break;
-      }
-      case 'LOGIN':
-        user = decode(initial ?? (await this.#challenge('Username:')));
-        secret = decode(await this.#challenge('Password:'));
-        break;
-      case 'XOAUTH2': {
-        const response = decode(initial ?? (await this.#challenge('')));
-        user = /user=([^\x01]*)/.exec(response)?.[1] ?? '';
-        secret = /auth=Bearer ([^\x01]*)/.exec(response)?.[1] ?? '';
-        break;
-      }
-      default:
-        this.#reply(504, '5.5.4 Unrecognized authentication type');
-        return;
+    const challenge = (text: string) => this.#challenge(text);
+    const identity = await readIdentity(mechanism.toUpperCase(), initial, challenge);
+    if (identity === null) {
+      this.#reply(504, '5.5.4 Unrecognized authentication type');
+      return;
     }
     const { credentials } = this.owner;
+    const { user, secret } = identity;
     if (credentials !== null && (credentials.user !== user || credentials.secret !== secret)) {
       // XOAUTH2 refuses with one more challenge, which the client answers with an empty line.
       if (mechanism.toUpperCase() === 'XOAUTH2') await this.#challenge('{"status":"401"}');
@@ -392,10 +378,6 @@ export class SinkSession {
 
 function pathOf(argument: string): string {
   return /<([^>]*)>/.exec(argument)?.[1] ?? '';
-}
-
-function decode(base64: string): string {
-  return Buffer.from(base64, 'base64').toString();
 }
 
 /** RFC 5321 §4.5.2: a leading dot is removed, whatever follows. */
