@@ -21,6 +21,8 @@ export default {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!(jose)/)'],
+  globalSetup: '<rootDir>/libs/testing/database/src/jest-global-setup.ts',
+  globalTeardown: '<rootDir>/libs/testing/database/src/jest-global-teardown.ts',
   testTimeout: 30_000,
   maxWorkers: 2,
 };

@@ -1,0 +1,172 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import { Database, applyMigrations, isUniqueViolation } from '../src/index';
+
+const ONE = '018f0000-0000-7000-8000-000000000001';
+const TWO = '018f0000-0000-7000-8000-000000000002';
+const migrationsFolder = join(__dirname, 'migrations');
+
+describe('Database', () => {
+  let test: TestDatabase;
+  let database: Database;
+
+  beforeAll(async () => {
+    test = await createTestDatabase({ name: 'platform', migrationsFolder });
+    database = new Database({ url: test.url, applicationName: 'test', maxConnections: 4 });
+  });
+  afterAll(async () => {
+    await database.close();
+    await test.drop();
+  });
+
+  const insert = (organization: string, id: number) =>
+    database.inTenant(organization, (tx) =>
+      tx.query('insert into thing values ($1, $2, $3, $4, $5)', [
+        organization,
+        id,
+        `thing ${id}`,
+        '2026-01-02T03:04:05.678Z',
+        2 ** 40,
+      ]),
+    );
+  const select = (organization: string) => ({
+    name: 'things',
+    text: 'select id, at, size from thing where organization_id = $1 order by id',
+    values: [organization],
+  });
+
+  it('shows a tenant its rows, and a query without or with another tenant none', async () => {
+    await insert(ONE, 1);
+    await insert(TWO, 1);
+    const own = await database.inTenant(ONE, (tx) => tx.query('select id from thing'));
+    expect(own.rows).toHaveLength(1);
+    const [foreign] = await database.batchInTenant(TWO, [select(ONE)]);
+    expect(foreign).toEqual([]);
+    const none = await database.pool.query('select * from thing');
+    expect(none.rows).toEqual([]);
+    const worker = await database.asWorker((tx) => tx.query('select * from thing'));
+    expect(worker.rows).toEqual([]);
+  });
+
+  it('refuses to write a row of another tenant', async () => {
+    const foreign = database.inTenant(ONE, (tx) =>
+      tx.query('insert into thing (organization_id, id) values ($1, 99)', [TWO]),
+    );
+    await expect(foreign).rejects.toThrow('row-level security');
+  });
+
+  it('forgets the tenant with the transaction, also on a pooled connection', async () => {
+    await database.batchInTenant(ONE, [select(ONE)]);
+    const { rows } = await database.pool.query(
+      `select current_setting('dak.organization_id', true) as v`,
+    );
+    expect((rows[0] as { v: string | null }).v ?? '').toBe('');
+  });
+
+  it('answers several statements in one round trip, times as RFC 3339, counts as numbers', async () => {
+    const [rows, count] = await database.batchInTenant(ONE, [
+      select(ONE),
+      { name: 'count', text: 'select count(*) as n from thing', values: [] },
+    ]);
+    expect(rows).toEqual([{ id: 1, at: '2026-01-02T03:04:05.678Z', size: 2 ** 40 }]);
+    expect(count).toEqual([{ n: 1 }]);
+  });
+
+  it('keeps working on the same connection after a failed statement', async () => {
+    const broken = { name: 'broken', text: 'select 1/0', values: [] };
+    for (let i = 0; i < 10; i += 1) {
+      await expect(database.batchInTenant(ONE, [select(ONE), broken])).rejects.toThrow(
+        'division by zero',
+      );
+      const [rows] = await database.batchInTenant(ONE, [select(ONE)]);
+      expect(rows).toHaveLength(1);
+    }
+    expect(database.pool.totalCount).toBeLessThanOrEqual(4);
+  });
+
+  it('runs many at once without mixing tenants', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => {
+        const organization = i % 2 ? ONE : TWO;
+        return database.batchInTenant(organization, [
+          { name: 'who', text: 'select organization_id from thing', values: [] },
+        ]);
+      }),
+    );
+    answers.forEach(([rows], i) => expect(rows).toEqual([{ organization_id: i % 2 ? ONE : TWO }]));
+  });
+
+  it('rolls back on error and runs effects only after the commit', async () => {
+    const effects: string[] = [];
+    const failing = database.inTenant(ONE, async (tx) => {
+      tx.afterCommit(() => effects.push('lost'));
+      await tx.query(`insert into thing (organization_id, id) values ('${ONE}', 50)`);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    await database.inTenant(ONE, async (tx) => tx.afterCommit(() => effects.push('done')));
+    expect(effects).toEqual(['done']);
+    const { rows } = await database.inTenant(ONE, (tx) =>
+      tx.query('select 1 from thing where id = 50'),
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('repeats a transaction that met a deadlock', async () => {
+    await insert(ONE, 10);
+    await insert(ONE, 11);
+    let attempts = 0;
+    const cross = (first: number, second: number) =>
+      database.inTenant(ONE, async (tx) => {
+        attempts += 1;
+        await tx.query('update thing set name = $1 where id = $2', ['x', first]);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        await tx.query('update thing set name = $1 where id = $2', ['y', second]);
+      });
+    await Promise.all([cross(10, 11), cross(11, 10)]);
+    expect(attempts).toBe(3);
+  });
+
+  it('names a unique violation', async () => {
+    const error = await insert(ONE, 1).catch((e: unknown) => e);
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(isUniqueViolation(error, 'thing_pkey')).toBe(true);
+    expect(isUniqueViolation(error, 'other')).toBe(false);
+  });
+});
+
+describe('applyMigrations', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dak-migrations-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('applies once, refuses an edited migration and a newer database', async () => {
+    cpSync(migrationsFolder, folder, { recursive: true });
+    const test = await createTestDatabase({ name: 'migrated', migrationsFolder: folder });
+    const target = {
+      adminUrl: test.adminUrl,
+      database: test.database,
+      role: 'dak_migrated',
+      folder,
+    };
+    expect((await applyMigrations(target)).applied).toEqual([]);
+
+    mkdirSync(join(folder, '20260102000000_two'));
+    writeFileSync(
+      join(folder, '20260102000000_two', 'migration.sql'),
+      'create table two (id int);',
+    );
+    const both = await Promise.all([applyMigrations(target), applyMigrations(target)]);
+    expect(both.flatMap((report) => report.applied)).toEqual(['20260102000000_two']);
+
+    writeFileSync(
+      join(folder, '20260102000000_two', 'migration.sql'),
+      'create table three (id int);',
+    );
+    await expect(applyMigrations(target)).rejects.toMatchObject({ code: 'edited_migration' });
+    rmSync(join(folder, '20260102000000_two'), { recursive: true });
+    await expect(applyMigrations(target)).rejects.toMatchObject({ code: 'newer_database' });
+    await test.drop();
+  });
+});
