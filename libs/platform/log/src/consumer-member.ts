@@ -1,0 +1,306 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { uuidv7 } from '@dak/kernel';
+import type { ConsumerStore } from './consumer-store';
+import {
+  FencedError,
+  type LogRecord,
+  type RecordHandler,
+  type ReplayResult,
+  type SubscribeOptions,
+  type Subscription,
+} from './log';
+import { OwnedPartition } from './owned-partition';
+import type { ParkedStore } from './parked-store';
+import { handleBatch, type BatchRules } from './partition-batch';
+import { replayParked } from './replay-parked';
+import { Slots } from './slots';
+
+export interface ConsumerMemberOptions extends SubscribeOptions {
+  group: string;
+  topics: readonly string[];
+  handler: RecordHandler;
+  store: ConsumerStore;
+  parked: ParkedStore;
+  leaseMs: number;
+  pollMs: readonly [number, number];
+  /** Called when this process published; returns what ends the calls. */
+  onPublished: (listener: () => void) => () => void;
+  onError: (error: unknown) => void;
+}
+
+const FETCH_LIMIT = 500;
+const COMMIT_EVERY_MS = 500;
+const AFTER_FAILURE_MS = 250;
+const DEFAULT_DRAIN_MS = 10_000;
+
+/** One member of a consumer group: claims its share of the partitions and reads them. */
+export class ConsumerMember implements Subscription {
+  readonly group: string;
+  readonly #options: ConsumerMemberOptions;
+  readonly #rules: BatchRules;
+  readonly #member = uuidv7();
+  readonly #owned = new Map<string, OwnedPartition>();
+  readonly #stopListening: () => void;
+  /** The log's ends as last read; a partition behind its end needs no new look. */
+  #ends = new Map<string, number>();
+  #leaseUntil = 0;
+  #stopping = false;
+  /** Ends the heartbeats and commits, which go on while handlers drain. */
+  readonly #drained = new AbortController();
+  #signalled = false;
+  #wake: () => void = () => undefined;
+  #flushing: Promise<void> | null = null;
+  #loops: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> | null = null;
+
+  constructor(options: ConsumerMemberOptions) {
+    this.#options = options;
+    this.group = options.group;
+    this.#rules = {
+      group: options.group,
+      handler: options.handler,
+      maxBatch: options.maxBatch ?? 100,
+      maxAttempts: options.maxAttempts ?? 5,
+      slots: new Slots(options.concurrency ?? 16),
+    };
+    this.#stopListening = options.onPublished(() => this.#signal());
+  }
+
+  async start(): Promise<void> {
+    const { store, topics, from } = this.#options;
+    await store.joinGroup(topics, from ?? 'earliest');
+    await this.#beat();
+    this.#loops = Promise.all([this.#heartbeats(), this.#reads(), this.#commits()]);
+  }
+
+  assigned(): string[] {
+    return [...this.#owned.keys()].sort();
+  }
+
+  replayParked(topic: string, key: string): Promise<ReplayResult> {
+    const { parked, handler, leaseMs } = this.#options;
+    return replayParked(parked, handler, this.group, { topic, key, leaseMs });
+  }
+
+  close(drainMs = DEFAULT_DRAIN_MS): Promise<void> {
+    this.#closed ??= this.#leave(drainMs);
+    return this.#closed;
+  }
+
+  /** Stop, drain, commit, only then give up: the other order would lose work that is done. */
+  async #leave(drainMs: number): Promise<void> {
+    this.#stopping = true;
+    this.#stopListening();
+    this.#signal();
+    const held = [...this.#owned.values()];
+    for (const partition of held) partition.drain();
+    await Promise.race([
+      Promise.all(held.map((partition) => partition.idle())),
+      delay(drainMs, undefined, { ref: false }),
+    ]);
+    this.#drained.abort();
+    await this.#loops;
+    await this.#flush().catch(this.#options.onError);
+    for (const partition of held) partition.giveUp();
+    this.#owned.clear();
+    try {
+      await this.#options.store.release(held);
+      await this.#options.store.leaveGroup(this.#member);
+    } catch (error) {
+      // The leases end by themselves.
+      this.#options.onError(error);
+    }
+  }
+
+  async #heartbeats(): Promise<void> {
+    const every = this.#options.leaseMs / 3;
+    let wait = every;
+    while (await this.#stillMember(wait)) {
+      try {
+        await this.#beat();
+        wait = every;
+      } catch (error) {
+        this.#options.onError(error);
+        wait = every / 4;
+      }
+      if (performance.now() >= this.#leaseUntil) this.#loseAll();
+    }
+  }
+
+  async #commits(): Promise<void> {
+    while (await this.#stillMember(COMMIT_EVERY_MS)) {
+      await this.#flush().catch(this.#options.onError);
+    }
+  }
+
+  /** Waits; false at once when the member has drained. */
+  async #stillMember(ms: number): Promise<boolean> {
+    const { signal } = this.#drained;
+    await delay(ms, undefined, { signal }).catch(() => undefined);
+    return !signal.aborted;
+  }
+
+  /** Renews what is owned and moves towards an equal share for every living member. */
+  async #beat(): Promise<void> {
+    const { store, topics, leaseMs } = this.#options;
+    const asked = performance.now();
+    const members = await store.beat(this.#member, leaseMs);
+    const still = await store.renew(this.#member, leaseMs);
+    this.#leaseUntil = asked + leaseMs;
+    const epochs = new Map(still.map(({ topic, part, epoch }) => [`${topic}/${part}`, epoch]));
+    for (const [name, partition] of this.#owned) {
+      if (epochs.get(name) !== partition.epoch) this.#lose(name);
+    }
+    if (this.#ends.size === 0) this.#ends = await store.ends(topics);
+    const share = shareOf(this.#ends.size, members, this.#member);
+    const staying = [...this.#owned.values()].filter((partition) => !partition.draining);
+    if (staying.length > share) {
+      for (const partition of staying.slice(share)) void this.#handOver(partition);
+    } else if (staying.length < share && !this.#stopping) {
+      const claimed = await store.claim(this.#member, topics, leaseMs, share - staying.length);
+      for (const claim of claimed) {
+        const partition = new OwnedPartition(claim);
+        this.#owned.set(partition.name, partition);
+      }
+      if (claimed.length > 0) this.#signal();
+    }
+  }
+
+  async #handOver(partition: OwnedPartition): Promise<void> {
+    partition.drain();
+    await partition.idle();
+    try {
+      await this.#flush();
+      await this.#options.store.release([partition]);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    if (this.#owned.get(partition.name) === partition) this.#lose(partition.name);
+  }
+
+  async #reads(): Promise<void> {
+    const [shortest, longest] = this.#options.pollMs;
+    let wait = shortest;
+    while (!this.#stopping) {
+      this.#signalled = false;
+      try {
+        const found = await this.#readOnce();
+        wait = found ? shortest : Math.min(wait * 2, longest);
+        if (found) continue;
+      } catch (error) {
+        this.#options.onError(error);
+        wait = Math.min(Math.max(wait * 2, 50), 2_000);
+      }
+      await this.#sleep(wait);
+    }
+  }
+
+  /** Starts a batch on every partition that has records and none in hand; false when there was none. */
+  async #readOnce(): Promise<boolean> {
+    const { store, topics } = this.#options;
+    const ready = [...this.#owned.values()].filter((partition) => partition.ready);
+    if (ready.length === 0 || performance.now() >= this.#leaseUntil) return false;
+    const behind = (): OwnedPartition[] =>
+      ready.filter((partition) => partition.position < (this.#ends.get(partition.name) ?? 0));
+    if (behind().length === 0) this.#ends = await store.ends(topics);
+    const wanted = behind();
+    if (wanted.length === 0) return false;
+    const found = await store.fetch(
+      wanted.map(({ topic, part, position, since }) => ({ topic, part, offset: position, since })),
+      FETCH_LIMIT,
+    );
+    for (const partition of wanted) {
+      const records = found.get(partition.name);
+      // Retention dropped what lay between here and the end.
+      if (records === undefined) partition.skipTo(this.#ends.get(partition.name) ?? 0);
+      else if (partition.ready) void this.#process(partition, records);
+    }
+    return true;
+  }
+
+  async #process(partition: OwnedPartition, records: readonly LogRecord[]): Promise<void> {
+    const { parked, onError } = this.#options;
+    partition.begin(records);
+    try {
+      await handleBatch(records, this.#rules, {
+        signal: partition.signal,
+        mayStart: () => !partition.draining && performance.now() < this.#leaseUntil,
+        park: (stuck, reason) => parked.park(partition, stuck, reason),
+        appendParked: (batch) => parked.append(partition, batch),
+        finished: (record) => partition.finish(record.offset),
+        onError: (error) => {
+          if (error instanceof FencedError) this.#lose(partition.name);
+          onError(error);
+        },
+      });
+      await this.#flush();
+    } catch (error) {
+      onError(error);
+    } finally {
+      if (!partition.complete && !partition.draining) await delay(AFTER_FAILURE_MS);
+      partition.end();
+      this.#signal();
+    }
+  }
+
+  /** Commits the progress of all partitions in one statement; callers during one share the next. */
+  async #flush(): Promise<void> {
+    while (this.#flushing !== null) await this.#flushing.catch(() => undefined);
+    const dirty = [...this.#owned.values()].filter((partition) => partition.uncommitted);
+    if (dirty.length === 0) return;
+    this.#flushing = this.#commit(dirty);
+    try {
+      await this.#flushing;
+    } finally {
+      this.#flushing = null;
+    }
+  }
+
+  async #commit(dirty: readonly OwnedPartition[]): Promise<void> {
+    const claims = dirty.map(({ topic, part, epoch, done }) => ({
+      topic,
+      part,
+      epoch,
+      offset: done,
+    }));
+    const accepted = await this.#options.store.commit(claims);
+    dirty.forEach((partition, i) => {
+      if (accepted.has(partition.name)) partition.committed(claims[i]!.offset);
+      else if (this.#owned.get(partition.name) === partition) this.#lose(partition.name);
+    });
+  }
+
+  #lose(name: string): void {
+    this.#owned.get(name)?.giveUp();
+    this.#owned.delete(name);
+  }
+
+  #loseAll(): void {
+    for (const name of [...this.#owned.keys()]) this.#lose(name);
+  }
+
+  #signal(): void {
+    this.#signalled = true;
+    this.#wake();
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (this.#signalled || this.#stopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = () => undefined;
+  }
+}
+
+/** Every member knows the sorted list, so that the shares add up without anybody dividing. */
+export function shareOf(partitions: number, members: readonly string[], member: string): number {
+  const rank = members.indexOf(member);
+  if (rank < 0) return 0;
+  const extra = rank < partitions % members.length ? 1 : 0;
+  return Math.floor(partitions / members.length) + extra;
+}

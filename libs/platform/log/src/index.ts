@@ -1,0 +1,29 @@
+export { classifyFailure, type FailureKind } from './failure';
+export {
+  FencedError,
+  type BatchContext,
+  type Log,
+  type LogMessage,
+  type LogRecord,
+  type OutboxRow,
+  type OwnedShard,
+  type ParkedKey,
+  type PartitionLag,
+  type RecordHandler,
+  type RelayChannel,
+  type ReplayResult,
+  type SeekTarget,
+  type SubscribeOptions,
+  type Subscription,
+} from './log';
+export { murmur2, partitionOf } from './murmur2';
+export {
+  OUTBOX_SHARDS,
+  appendToOutbox,
+  claimInbox,
+  fromLogRecord,
+  sweepInbox,
+  toLogMessage,
+} from './outbox';
+export { OutboxRelay, type OutboxRelayOptions, type OutboxSource } from './outbox-relay';
+export { PostgresLog, type PostgresLogOptions } from './postgres-log';

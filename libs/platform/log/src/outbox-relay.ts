@@ -1,0 +1,145 @@
+import type { SqlExecutor } from '@dak/platform/postgres';
+import { FencedError, type OutboxRow, type RelayChannel } from './log';
+
+/** The database of the service that owns the outbox; `Database` of platform/postgres is one. */
+export interface OutboxSource {
+  asWorker<T>(work: (tx: SqlExecutor) => Promise<T>): Promise<T>;
+}
+
+export interface OutboxRelayOptions {
+  source: OutboxSource;
+  channel: RelayChannel;
+  /** How long a shard stays ours without a word; renewed at a third of it. @default 10000 */
+  leaseMs?: number;
+  /** @default 1000 */
+  maxBatch?: number;
+  /** Between looks at an empty outbox: grows from the first to the second. @default [5, 250] */
+  pollMs?: readonly [number, number];
+  /** What went wrong and is being retried. */
+  onError?: (error: unknown) => void;
+}
+
+interface OutboxRecord {
+  seq: string | number;
+  id: string;
+  topic: string;
+  key: string;
+  shard: number;
+  headers: Record<string, string>;
+  payload: Buffer;
+}
+
+const READ = `
+  select seq, id, topic, key, shard, headers, payload
+    from outbox
+   where shard = any($1::smallint[])
+   order by seq
+   limit $2`;
+const DELETE = `delete from outbox where seq = any($1::bigint[])`;
+const DEPTH = `
+  select count(*)::int as rows,
+         coalesce(extract(epoch from now() - min(created_at)) * 1000, 0)::float8 as oldest_ms
+    from outbox`;
+
+/**
+ * Moves committed outbox rows to the log, in order per key: read, publish, delete. Several replicas
+ * may run; each shard is moved by one of them, and a former owner is refused by its epoch.
+ */
+export class OutboxRelay {
+  readonly #options: Required<Omit<OutboxRelayOptions, 'onError'>>;
+  readonly #onError: (error: unknown) => void;
+  #shards: number[] = [];
+  #running: Promise<void> | null = null;
+  #stopping = false;
+  #wake: () => void = () => undefined;
+  #signalled = false;
+  #renewAt = 0;
+  #uncertain = true;
+
+  constructor(options: OutboxRelayOptions) {
+    this.#options = { leaseMs: 10_000, maxBatch: 1_000, pollMs: [5, 250], ...options };
+    this.#onError = options.onError ?? (() => undefined);
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Call after a commit that wrote to the outbox: the relay looks at once instead of at its next poll. */
+  wake(): void {
+    this.#signalled = true;
+    this.#wake();
+  }
+
+  /** Finishes the batch in hand and frees the shards. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.wake();
+    await this.#running;
+    await this.#options.channel.release();
+  }
+
+  /** Rows waiting and the age of the oldest in milliseconds. */
+  async depth(): Promise<{ rows: number; oldestAgeMs: number }> {
+    return this.#options.source.asWorker(async (tx) => {
+      const { rows } = await tx.query<{ rows: number; oldest_ms: number }>(DEPTH);
+      return { rows: rows[0]!.rows, oldestAgeMs: rows[0]!.oldest_ms };
+    });
+  }
+
+  async #run(): Promise<void> {
+    const [shortest, longest] = this.#options.pollMs;
+    let wait = shortest;
+    while (!this.#stopping) {
+      this.#signalled = false;
+      try {
+        if (performance.now() >= this.#renewAt) await this.#renew();
+        const moved = this.#shards.length === 0 ? 0 : await this.#moveBatch();
+        wait = moved > 0 ? shortest : Math.min(wait * 2, longest);
+        if (moved === this.#options.maxBatch) continue;
+      } catch (error) {
+        // Whether a failed publication was committed is unknown: the shards are taken anew, which tells.
+        this.#renewAt = 0;
+        this.#uncertain = true;
+        if (!(error instanceof FencedError)) this.#onError(error);
+        wait = Math.min(Math.max(wait * 2, 50), 2_000);
+        this.#signalled = false;
+      }
+      await this.#sleep(wait);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { channel, leaseMs, source } = this.#options;
+    const owned = await channel.renew(this.#uncertain);
+    const published = owned.flatMap((shard) => (shard.acquired ? shard.publishedSeqs : []));
+    if (published.length > 0) await source.asWorker((tx) => tx.query(DELETE, [published]));
+    this.#uncertain = false;
+    this.#shards = owned.map(({ shard }) => shard);
+    this.#renewAt = performance.now() + leaseMs / 3;
+  }
+
+  async #moveBatch(): Promise<number> {
+    const { source, channel, maxBatch } = this.#options;
+    const rows = await source.asWorker(async (tx) => {
+      const result = await tx.query<OutboxRecord>(READ, [this.#shards, maxBatch]);
+      return result.rows.map((row): OutboxRow => ({ ...row, seq: Number(row.seq) }));
+    });
+    if (rows.length === 0) return 0;
+    await channel.publish(rows);
+    await source.asWorker((tx) => tx.query(DELETE, [rows.map((row) => row.seq)]));
+    return rows.length;
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (this.#signalled || this.#stopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = () => undefined;
+  }
+}

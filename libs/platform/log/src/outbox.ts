@@ -1,0 +1,98 @@
+import { EventEnvelope, topicOf, type EventKind } from '@dak/contracts/events';
+import { InvalidError } from '@dak/kernel';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import type { LogMessage, LogRecord } from './log';
+import { partitionOf } from './murmur2';
+
+/** A key stays in one shard, so that one relay at a time moves it. */
+export const OUTBOX_SHARDS = 8;
+
+const APPEND = `
+  insert into outbox (id, topic, key, shard, headers, payload)
+  select id, topic, key, shard, headers, payload
+    from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::jsonb[], $6::bytea[])
+         with ordinality as event (id, topic, key, shard, headers, payload, position)
+   order by position`;
+
+/**
+ * Writes events into the outbox in the caller's transaction, in one statement. The caller holds the
+ * row lock of each event's aggregate: only then is the order of `seq` the order of commits per key.
+ */
+export async function appendToOutbox(
+  executor: SqlExecutor,
+  events: readonly EventEnvelope[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const messages = events.map(toLogMessage);
+  await executor.query(APPEND, [
+    messages.map((message) => message.id),
+    messages.map((message) => message.topic),
+    messages.map((message) => message.key),
+    messages.map((message) => partitionOf(message.key, OUTBOX_SHARDS)),
+    messages.map((message) => JSON.stringify(message.headers)),
+    messages.map((message) => message.payload),
+  ]);
+}
+
+/** The whole envelope is the payload; headers repeat what can be asked without decoding (CloudEvents names). */
+export function toLogMessage(event: EventEnvelope): LogMessage {
+  return {
+    id: event.id,
+    topic: topicOf(event.type as EventKind),
+    key: event.partitionKey,
+    headers: {
+      'content-type': 'application/protobuf',
+      ce_specversion: '1.0',
+      ce_id: event.id,
+      ce_type: event.type,
+      ce_source: event.source,
+      ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
+    },
+    payload: EventEnvelope.encode(event).finish(),
+  };
+}
+
+/** @throws InvalidError when the bytes are no envelope, which parks the key. */
+export function fromLogRecord(record: LogRecord): EventEnvelope {
+  let event: EventEnvelope;
+  try {
+    event = EventEnvelope.decode(record.payload);
+  } catch {
+    throw new InvalidError(`The payload of ${record.id} is not an EventEnvelope.`, 'undecodable');
+  }
+  if (event.id !== record.id) {
+    throw new InvalidError(
+      `The payload of ${record.id} is the envelope of ${event.id}.`,
+      'undecodable',
+    );
+  }
+  return event;
+}
+
+const CLAIM = `
+  insert into inbox (group_name, event_id)
+  select $1, event_id from unnest($2::text[]) as event_id
+  on conflict do nothing
+  returning event_id`;
+
+/**
+ * The ids that this group has not handled yet, marked as handled in the caller's transaction: effects
+ * in the same transaction happen once, however often the event is delivered.
+ */
+export async function claimInbox(
+  executor: SqlExecutor,
+  group: string,
+  eventIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await executor.query<{ event_id: string }>(CLAIM, [group, eventIds]);
+  return new Set(rows.map((row) => row.event_id));
+}
+
+/** Forgets what is older than every possible redelivery. @returns rows removed. */
+export async function sweepInbox(executor: SqlExecutor, keepDays: number): Promise<number> {
+  const { rowCount } = await executor.query(
+    `delete from inbox where received_at < now() - make_interval(days => $1)`,
+    [keepDays],
+  );
+  return rowCount;
+}

@@ -1,0 +1,47 @@
+import { ConflictError } from '@dak/kernel';
+import type { RecordHandler, ReplayResult } from './log';
+import type { ParkedStore } from './parked-store';
+
+export interface ReplayRequest {
+  topic: string;
+  key: string;
+  leaseMs: number;
+}
+
+/**
+ * Hands the parked records of a key to the handler, one by one in order, and lets the key flow again
+ * once none is left; records that arrive meanwhile are parked behind and replayed too.
+ * @throws ConflictError when the key is not parked or another replay of it runs; else what the
+ *   handler throws, with the failed record still parked.
+ */
+export async function replayParked(
+  parked: ParkedStore,
+  handler: RecordHandler,
+  group: string,
+  { topic, key, leaseMs }: ReplayRequest,
+): Promise<ReplayResult> {
+  const replayMs = Math.max(leaseMs, 60_000);
+  if (!(await parked.claimReplay(topic, key, replayMs))) {
+    throw new ConflictError(
+      `The key "${key}" of ${topic} is not parked, or is being replayed already; look at the parked keys again.`,
+      'not_parked',
+    );
+  }
+  const abort = new AbortController();
+  let replayed = 0;
+  try {
+    for (;;) {
+      const record = await parked.oldest(topic, key);
+      if (record === null) {
+        if (await parked.unpark(topic, key)) return { replayed, remaining: 0 };
+        continue;
+      }
+      await handler([record], { group, topic, key, attempt: 1, signal: abort.signal });
+      await parked.remove(record);
+      replayed += 1;
+    }
+  } catch (error) {
+    await parked.endReplay(topic, key).catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, mkdirSync, copyFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'pg';
+import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import type { LogMessage } from '../src/log';
+
+export interface LogDatabase {
+  pool: Pool;
+  admin: Pool;
+  drop(): Promise<void>;
+}
+
+const LIBRARY = join(__dirname, '..');
+
+/** A log database; `pool` has the runtime role. */
+export async function openLogDatabase(): Promise<LogDatabase> {
+  return withPools(
+    await createTestDatabase({ name: 'log', migrationsFolder: join(LIBRARY, 'migrations') }),
+  );
+}
+
+/** A service database that has nothing but the outbox fragment. */
+export async function openServiceDatabase(): Promise<LogDatabase & { url: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'dak-outbox-'));
+  mkdirSync(join(folder, '20261121000000_outbox'));
+  copyFileSync(
+    join(LIBRARY, 'sql/outbox.sql'),
+    join(folder, '20261121000000_outbox/migration.sql'),
+  );
+  const database = await createTestDatabase({ name: 'outbox', migrationsFolder: folder });
+  return { ...withPools(database), url: database.url };
+}
+
+function withPools(database: TestDatabase): LogDatabase {
+  const pool = new Pool({ connectionString: database.url, max: 10 });
+  const admin = new Pool({ connectionString: database.adminUrl, max: 2 });
+  for (const each of [pool, admin]) each.on('error', () => undefined);
+  return {
+    pool,
+    admin,
+    drop: async () => {
+      await Promise.all([pool.end(), admin.end()]);
+      await database.drop();
+    },
+  };
+}
+
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('the condition did not come true within 15 s');
+    await delay(10);
+  }
+}
+
+let made = 0;
+
+/** `count` messages of each key, numbered per key in the payload. */
+export function messagesFor(topic: string, keys: readonly string[], count: number): LogMessage[] {
+  const messages: LogMessage[] = [];
+  for (let n = 1; n <= count; n += 1) {
+    for (const key of keys) {
+      made += 1;
+      messages.push({
+        id: `evt_${made}`,
+        topic,
+        key,
+        headers: { n: String(n) },
+        payload: Buffer.from(`${key}#${n}`),
+      });
+    }
+  }
+  return messages;
+}

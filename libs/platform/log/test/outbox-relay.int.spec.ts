@@ -1,0 +1,270 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventEnvelope } from '@dak/contracts/events';
+import { Database } from '@dak/platform/postgres';
+import { FencedError, type LogRecord, type OutboxRow, type RelayChannel } from '../src/log';
+import { appendToOutbox, claimInbox, fromLogRecord, sweepInbox } from '../src/outbox';
+import { OutboxRelay } from '../src/outbox-relay';
+import { PostgresLog } from '../src/postgres-log';
+import { eventually, openLogDatabase, openServiceDatabase, type LogDatabase } from './log-database';
+
+const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
+const TOPICS = { 'mail.events.v1': 12 };
+
+function event(n: number, conversation: string): EventEnvelope {
+  return {
+    id: `evt_${conversation}_${n}`,
+    type: 'mail.received',
+    source: 'mail',
+    organizationId: ORGANIZATION,
+    conversationId: conversation,
+    partitionKey: `${ORGANIZATION}:${conversation}`,
+    sequence: n,
+    occurredAt: new Date(1_760_000_000_000),
+    actor: { type: 'user', id: 'u1', name: 'Asha "ä" O\'Neil' },
+    dataSchema: 'dak.events.v1.MailReceived',
+    dataVersion: 1,
+    data: Buffer.from([0, 255, n % 256]),
+  };
+}
+
+describe('outbox and relay', () => {
+  let logDatabase: LogDatabase;
+  let service: LogDatabase & { url: string };
+  let database: Database;
+  let log: PostgresLog;
+
+  beforeEach(async () => {
+    [logDatabase, service] = await Promise.all([openLogDatabase(), openServiceDatabase()]);
+    database = new Database({ url: service.url, applicationName: 'test' });
+    log = await PostgresLog.open({ pool: logDatabase.pool, topics: TOPICS, leaseMs: 600 });
+  });
+  afterEach(async () => {
+    await log.close();
+    await database.close();
+    await Promise.all([logDatabase.drop(), service.drop()]);
+  });
+
+  const append = (events: EventEnvelope[]): Promise<void> =>
+    database.inTenant(ORGANIZATION, (tx) => appendToOutbox(tx, events));
+  const relayOver = (channel: RelayChannel, maxBatch = 1_000): OutboxRelay =>
+    new OutboxRelay({ source: database, channel, leaseMs: 600, maxBatch });
+  const published = async (): Promise<string[]> => {
+    const { rows } = await logDatabase.pool.query<{ event_id: string }>(
+      'select event_id from event_log order by topic, part, off',
+    );
+    return rows.map((row) => row.event_id);
+  };
+  const waiting = async (): Promise<number> => {
+    const { rows } = await service.admin.query<{ n: number }>(
+      'select count(*)::int as n from outbox',
+    );
+    return rows[0]!.n;
+  };
+
+  it('moves committed events to consumers, whole and in order per conversation', async () => {
+    const relay = relayOver(log.openRelay('mail', 'one'));
+    relay.start();
+    const seen: LogRecord[] = [];
+    await log.subscribe('reader', Object.keys(TOPICS), async (batch) => void seen.push(...batch));
+    for (let n = 1; n <= 5; n += 1) await append([event(n, 'a'), event(n, 'b')]);
+    relay.wake();
+    await eventually(() => seen.length === 10);
+    expect(fromLogRecord(seen.find(({ id }) => id === 'evt_a_1')!)).toEqual(event(1, 'a'));
+    expect(seen[0]!.headers).toMatchObject({ ce_type: 'mail.received', ce_source: 'mail' });
+    for (const conversation of ['a', 'b']) {
+      const sequences = seen
+        .map(fromLogRecord)
+        .filter(({ conversationId }) => conversationId === conversation)
+        .map(({ sequence }) => sequence);
+      expect(sequences).toEqual([1, 2, 3, 4, 5]);
+    }
+    expect(await waiting()).toBe(0);
+    expect(await relay.depth()).toEqual({ rows: 0, oldestAgeMs: 0 });
+    await relay.stop();
+  });
+
+  it('publishes nothing of a transaction that rolled back', async () => {
+    await expect(
+      database.inTenant(ORGANIZATION, async (tx) => {
+        await appendToOutbox(tx, [event(1, 'phantom')]);
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    await append([event(1, 'real')]);
+    const relay = relayOver(log.openRelay('mail', 'one'));
+    relay.start();
+    await eventually(async () => (await waiting()) === 0 && (await published()).length > 0);
+    expect(await published()).toEqual(['evt_real_1']);
+    await relay.stop();
+  });
+
+  it('publishes a row that committed after later rows were relayed', async () => {
+    const relay = relayOver(log.openRelay('mail', 'one'));
+    relay.start();
+    await database.inTenant(ORGANIZATION, async (tx) => {
+      await appendToOutbox(tx, [event(1, 'slow')]);
+      await append([event(1, 'quick'), event(2, 'quick')]);
+      relay.wake();
+      await eventually(async () => (await published()).length === 2);
+    });
+    relay.wake();
+    await eventually(async () => (await published()).length === 3);
+    expect((await published()).sort()).toEqual(['evt_quick_1', 'evt_quick_2', 'evt_slow_1']);
+    await relay.stop();
+  });
+
+  it('shows the outbox to workers only', async () => {
+    await append([event(1, 'a')]);
+    const read = 'select id from outbox';
+    expect((await database.inTenant(ORGANIZATION, (tx) => tx.query(read))).rows).toEqual([]);
+    expect((await database.asWorker((tx) => tx.query(read))).rows).toEqual([{ id: 'evt_a_1' }]);
+  });
+
+  it('publishes once although it dies between publishing and deleting, a hundred times', async () => {
+    const events = Array.from({ length: 300 }, (_, n) => event(n + 1, `c${n % 10}`));
+    await append(events);
+    for (let death = 0; death < 100; death += 1) {
+      const inner = log.openRelay('mail', `relay ${death}`);
+      const died = new Promise<void>((resolve) => {
+        const relay = relayOver(
+          {
+            ...channelOf(inner),
+            publish: async (rows) => {
+              await inner.publish(rows);
+              resolve();
+              // As after kill -9: published, nothing deleted, and this relay does nothing more.
+              await new Promise<never>(() => undefined);
+            },
+          },
+          3,
+        );
+        relay.start();
+      });
+      await died;
+      await logDatabase.admin.query(`update log_shard_lease set lease_until = now()`);
+      if (death % 10 === 0) expect(await waiting()).toBeGreaterThan(0);
+    }
+    const last = relayOver(log.openRelay('mail', 'last'));
+    await logDatabase.admin.query(`update log_shard_lease set lease_until = now()`);
+    last.start();
+    await eventually(async () => (await waiting()) === 0);
+    await last.stop();
+    const ids = await published();
+    expect(ids).toHaveLength(300);
+    expect(new Set(ids).size).toBe(300);
+    for (let c = 0; c < 10; c += 1) {
+      const own = ids.filter((id) => id.startsWith(`evt_c${c}_`));
+      expect(own).toEqual(events.map(({ id }) => id).filter((id) => id.startsWith(`evt_c${c}_`)));
+    }
+  });
+
+  it('publishes once when the answer to the commit is lost', async () => {
+    const inner = log.openRelay('mail', 'one');
+    let lost = 0;
+    const relay = relayOver({
+      ...channelOf(inner),
+      publish: async (rows) => {
+        await inner.publish(rows);
+        if (lost < 5) {
+          lost += 1;
+          throw new Error('Connection terminated unexpectedly');
+        }
+      },
+    });
+    relay.start();
+    for (let n = 1; n <= 12; n += 1) {
+      await append([event(n, 'a')]);
+      relay.wake();
+      await delay(30);
+    }
+    await eventually(async () => (await waiting()) === 0);
+    expect(lost).toBe(5);
+    expect(await published()).toEqual(Array.from({ length: 12 }, (_, n) => `evt_a_${n + 1}`));
+    await relay.stop();
+  });
+
+  it('refuses what a former owner publishes', async () => {
+    const zombie = log.openRelay('mail', 'zombie');
+    await zombie.renew(false);
+    await logDatabase.admin.query(`update log_shard_lease set lease_until = now()`);
+    const owner = log.openRelay('mail', 'owner');
+    expect(await owner.renew(false)).toHaveLength(8);
+    await append([event(1, 'a')]);
+    const row: OutboxRow = await database.asWorker(async (tx) => {
+      const { rows } = await tx.query<OutboxRow>('select * from outbox');
+      return rows[0]!;
+    });
+    await expect(zombie.publish([row])).rejects.toBeInstanceOf(FencedError);
+    expect(await published()).toEqual([]);
+    await owner.publish([row]);
+    expect(await published()).toEqual(['evt_a_1']);
+    expect(await zombie.renew(false)).toEqual([]);
+  });
+
+  it('passes on to a standby when the owner stops or falls silent', async () => {
+    const first = relayOver(log.openRelay('mail', 'first'));
+    const second = relayOver(log.openRelay('mail', 'second'));
+    first.start();
+    await append([event(1, 'a')]);
+    await eventually(async () => (await published()).length === 1);
+    second.start();
+    await append([event(2, 'a')]);
+    await eventually(async () => (await published()).length === 2);
+    await first.stop();
+    await append([event(3, 'a')]);
+    await eventually(async () => (await published()).length === 3);
+    await second.stop();
+  });
+
+  it('goes on after every connection to both databases was cut', async () => {
+    const relay = relayOver(log.openRelay('mail', 'one'));
+    relay.start();
+    for (let round = 0; round < 4; round += 1) {
+      await append([event(round * 2 + 1, 'a'), event(round * 2 + 2, 'a')]);
+      for (const { admin } of [logDatabase, service]) {
+        await admin.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid()`,
+        );
+      }
+      await delay(30);
+    }
+    await eventually(async () => (await waiting()) === 0);
+    expect(await published()).toEqual(Array.from({ length: 8 }, (_, n) => `evt_a_${n + 1}`));
+    await relay.stop();
+  });
+
+  it('lets effects in the transaction of the inbox happen once', async () => {
+    const claim = (ids: string[]): Promise<Set<string>> =>
+      database.inTenant(ORGANIZATION, (tx) => claimInbox(tx, 'reader', ids));
+    expect(await claim(['evt_1', 'evt_2'])).toEqual(new Set(['evt_1', 'evt_2']));
+    expect(await claim(['evt_2', 'evt_3'])).toEqual(new Set(['evt_3']));
+    await service.admin.query(
+      `update inbox set received_at = now() - interval '40 days' where event_id = 'evt_1'`,
+    );
+    expect(await database.asWorker((tx) => sweepInbox(tx, 30))).toBe(1);
+    expect(await claim(['evt_1', 'evt_2'])).toEqual(new Set(['evt_1']));
+  });
+
+  it('refuses to read what is no envelope as invalid, so that it is parked', () => {
+    const record = {
+      id: 'evt_1',
+      topic: 'mail.events.v1',
+      key: 'k',
+      headers: {},
+      payload: Buffer.from('not protobuf'),
+      partition: 0,
+      offset: 0,
+      publishedAt: 0,
+    };
+    expect(() => fromLogRecord(record)).toThrow(expect.objectContaining({ kind: 'invalid' }));
+  });
+});
+
+function channelOf(inner: RelayChannel): RelayChannel {
+  return {
+    renew: (uncertain) => inner.renew(uncertain),
+    publish: (rows) => inner.publish(rows),
+    release: () => inner.release(),
+  };
+}

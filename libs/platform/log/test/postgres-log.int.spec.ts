@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { partitionOf } from '../src/murmur2';
+import { PostgresLog } from '../src/postgres-log';
+import { CONTRACT_TOPICS, describeLog, sumLag } from './log.contract';
+import { eventually, messagesFor, openLogDatabase, type LogDatabase } from './log-database';
+
+const LEASE_MS = 900;
+
+describe('PostgresLog', () => {
+  let database: LogDatabase;
+  const openLog = (leaseMs = LEASE_MS): Promise<PostgresLog> =>
+    PostgresLog.open({ pool: database.pool, topics: CONTRACT_TOPICS, leaseMs });
+
+  describe('as a log', () => {
+    describeLog(async () => {
+      database = await openLogDatabase();
+      return { open: () => openLog(), close: () => database.drop() };
+    });
+  });
+
+  describe('in PostgreSQL', () => {
+    beforeEach(async () => {
+      database = await openLogDatabase();
+    });
+    afterEach(() => database.drop());
+
+    it('gives offsets without gaps, whoever publishes at the same time', async () => {
+      const logs = await Promise.all([openLog(), openLog(), openLog()]);
+      await Promise.all(
+        logs.map(async (log, i) => {
+          for (let n = 0; n < 15; n += 1) {
+            await log.publish(messagesFor('orders.v1', [`a${i}`, `b${i}`, `c${n}`, 'same'], 2));
+          }
+        }),
+      );
+      const { rows } = await database.admin.query<{ gaps: number; total: number }>(`
+        select count(*)::int as total,
+               (count(*) filter (where off <> expected))::int as gaps
+          from (select off, row_number() over (partition by topic, part order by off) - 1 as expected
+                  from event_log) as numbered`);
+      expect(rows[0]).toEqual({ total: 3 * 15 * 8, gaps: 0 });
+      await Promise.all(logs.map((log) => log.close()));
+    });
+
+    it('puts a key where the default partitioner of Kafka would', async () => {
+      const log = await openLog();
+      await log.publish(messagesFor('orders.v1', ['foobar'], 1));
+      const { rows } = await database.admin.query('select part from event_log');
+      expect(rows).toEqual([{ part: partitionOf('foobar', 6) }]);
+      await log.close();
+    });
+
+    it('fences a member that was away longer than its lease', async () => {
+      const log = await openLog();
+      let finishFirst: () => void = () => undefined;
+      const firstCall = new Promise<void>((resolve) => (finishFirst = resolve));
+      const calls: string[] = [];
+      await log.publish(messagesFor('notes.v1', ['a'], 1));
+      const zombie = await log.subscribe('reader', ['notes.v1'], async () => {
+        calls.push('zombie');
+        await firstCall;
+      });
+      await eventually(() => calls.length === 1);
+      // As a stopped process would look to the others: its leases and its membership have run out.
+      await database.admin.query(
+        `update consumer_offset set owner = 'another', epoch = epoch + 1, lease_until = now() + interval '1 hour'`,
+      );
+      finishFirst();
+      await eventually(() => zombie.assigned().length === 0);
+      await delay(100);
+      expect(sumLag(await log.lag('reader'))).toBe(1);
+
+      await database.admin.query(`update consumer_offset set lease_until = now()`);
+      await eventually(async () => sumLag(await log.lag('reader')) === 0);
+      expect(calls).toEqual(['zombie', 'zombie']);
+      await log.close();
+    });
+
+    it('does not park for a member that has been fenced', async () => {
+      const log = await openLog();
+      let fail: () => void = () => undefined;
+      const failing = new Promise<void>((_, reject) => (fail = () => reject(new Error('defect'))));
+      let called = false;
+      await log.publish(messagesFor('notes.v1', ['a'], 1));
+      const zombie = await log.subscribe(
+        'reader',
+        ['notes.v1'],
+        async () => {
+          called = true;
+          await failing;
+        },
+        { maxAttempts: 1 },
+      );
+      await eventually(() => called);
+      await database.admin.query(
+        `update consumer_offset set owner = 'another', epoch = epoch + 1, lease_until = now() + interval '1 hour'`,
+      );
+      fail();
+      await eventually(() => zombie.assigned().length === 0);
+      expect(await log.parked('reader')).toEqual([]);
+      await log.close();
+    });
+
+    it('goes on after every connection was cut', async () => {
+      const log = await openLog();
+      const seen: string[] = [];
+      await log.subscribe('reader', ['orders.v1'], async (records) => {
+        seen.push(...records.map(({ id }) => id));
+      });
+      await log.publish(messagesFor('orders.v1', ['a', 'b'], 1));
+      await eventually(() => seen.length === 2);
+      await database.admin.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+      await delay(50);
+      await log.publish(messagesFor('orders.v1', ['a', 'b'], 1));
+      await eventually(() => new Set(seen).size === 4);
+      await log.close();
+    });
+
+    it('drops days past retention and reads on behind them', async () => {
+      const log = await openLog();
+      await log.publish(messagesFor('notes.v1', ['a'], 2));
+      await database.admin.query(`
+        create table event_log_20200101 partition of event_log
+          for values from ('2020-01-01 00:00:00+00') to ('2020-01-02 00:00:00+00');
+        with moved as (delete from event_log where off = 0 returning *)
+        insert into event_log
+        select topic, part, off, event_id, key, headers, payload, '2020-01-01 12:00:00+00' from moved`);
+      await log.maintain();
+      const { rows } = await database.admin.query(
+        `select count(*)::int as days, to_regclass('event_log_20200101') as old
+           from pg_inherits where inhparent = 'event_log'::regclass`,
+      );
+      expect(rows).toEqual([{ days: 9, old: null }]);
+      const seen: number[] = [];
+      await log.subscribe('reader', ['notes.v1'], async (records) => {
+        seen.push(...records.map(({ offset }) => offset));
+      });
+      await eventually(() => seen.length === 1);
+      expect(seen).toEqual([1]);
+      expect(sumLag(await log.lag('reader'))).toBe(0);
+      await log.close();
+    });
+
+    it('refuses to change the number of partitions of a topic', async () => {
+      const log = await openLog();
+      await log.close();
+      await expect(
+        PostgresLog.open({ pool: database.pool, topics: { 'orders.v1': 7 } }),
+      ).rejects.toMatchObject({ kind: 'conflict', code: 'partition_count' });
+    });
+  });
+});
