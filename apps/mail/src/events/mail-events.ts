@@ -7,6 +7,7 @@ import {
   type EventKind,
 } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
+import { appendToOutbox } from '@dak/platform/log';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { Actor } from '../actor';
 
@@ -74,7 +75,7 @@ export async function appendMailEvents(
   events: readonly EventEnvelope[],
 ): Promise<void> {
   if (events.length === 0) return;
-  await tx.query('select 1');
+  await appendToOutbox(tx, events);
 }
 
 /**

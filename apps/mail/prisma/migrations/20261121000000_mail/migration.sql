@@ -44,7 +44,7 @@ create table mailbox (
 );
 -- An address is where mail from outside is delivered, so it can be live once in a deployment.
 create unique index mailbox_live_address on mailbox (address) where deleted_at is null;
-create unique index mailbox_client_id on mailbox (organization_id, client_id) where client_id is not null;
+create unique index mailbox_client_id on mailbox (organization_id, client_id) where client_id is not null and deleted_at is null;
 alter table mailbox enable row level security;
 create policy tenant on mailbox using (organization_id = dak_tenant());
 create policy worker on mailbox for select using (dak_is_worker());
@@ -120,24 +120,35 @@ create table conversation (
 );
 create unique index conversation_number on conversation (organization_id, number);
 -- The page of a mailbox, newest first; a page over many mailboxes merges the heads of these ranges.
+-- Status and disposition ride along, so that choosing the ids of a page reads the index only.
 create index conversation_by_mailbox on conversation
-  (organization_id, mailbox_id, last_message_at desc, id desc) where merged_into_id is null;
+  (organization_id, mailbox_id, last_message_at desc, id desc) include (status, disposition)
+  where merged_into_id is null;
 create index conversation_by_mailbox_status on conversation
-  (organization_id, mailbox_id, status, last_message_at desc, id desc) where merged_into_id is null;
+  (organization_id, mailbox_id, status, last_message_at desc, id desc) include (disposition)
+  where merged_into_id is null;
 create index conversation_by_department on conversation
-  (organization_id, department_id, last_message_at desc, id desc)
+  (organization_id, department_id, last_message_at desc, id desc) include (mailbox_id, status, disposition)
   where merged_into_id is null and department_id is not null;
 create index conversation_by_time on conversation
-  (organization_id, last_message_at desc, id desc) where merged_into_id is null;
+  (organization_id, last_message_at desc, id desc) include (mailbox_id, status, disposition)
+  where merged_into_id is null;
+create index conversation_by_status on conversation
+  (organization_id, status, last_message_at desc, id desc) include (mailbox_id, disposition)
+  where merged_into_id is null;
+create index conversation_by_assignee on conversation
+  (organization_id, assignee_id, last_message_at desc, id desc)
+  where merged_into_id is null and assignee_id is not null;
 create index conversation_by_subject on conversation (organization_id, mailbox_id, base_subject, last_message_at desc);
+create index conversation_resolved on conversation (resolved_at) where status = 'resolved';
 create index conversation_to_wake on conversation (snoozed_until) where status = 'snoozed' and snoozed_until is not null;
 alter table conversation enable row level security;
 create policy tenant on conversation using (organization_id = dak_tenant());
 create policy worker on conversation for select using (dak_is_worker());
 
--- How many conversations there are per mailbox, department, status and disposition: the totals of
--- lists and the counts of mailboxes. Each conversation is in exactly one cell; a cell is spread over
--- slots, so that concurrent transactions do not wait for one another.
+-- How many conversations there are per mailbox, department, status and disposition, and how large they
+-- are: the totals of lists, the counts and the storage of mailboxes. Each conversation is in exactly one
+-- cell; a cell is spread over slots, so that concurrent transactions rarely wait for one another.
 create table conversation_tally (
   organization_id uuid not null,
   mailbox_id      uuid not null,
@@ -147,44 +158,87 @@ create table conversation_tally (
   slot            smallint not null,
   conversations   bigint not null,
   unread          bigint not null,
+  size_bytes      bigint not null,
   primary key (organization_id, mailbox_id, department_id, status, disposition, slot)
-);
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 create index conversation_tally_by_department on conversation_tally (organization_id, department_id);
 alter table conversation_tally enable row level security;
 create policy tenant on conversation_tally using (organization_id = dak_tenant());
 
-create function tally_conversation(c conversation, direction integer) returns void
-  language sql as $$
-    insert into conversation_tally as t
-           (organization_id, mailbox_id, department_id, status, disposition, slot, conversations, unread)
-    values (c.organization_id, c.mailbox_id, coalesce(c.department_id, '00000000-0000-0000-0000-000000000000'),
-            c.status, c.disposition, pg_backend_pid() % 32, direction,
-            case when c.unread_count > 0 then direction else 0 end)
-    on conflict (organization_id, mailbox_id, department_id, status, disposition, slot)
-    do update set conversations = t.conversations + excluded.conversations,
-                  unread        = t.unread + excluded.unread
-  $$;
-
-create function tally_conversations() returns trigger
+-- One upsert per statement, whatever the number of rows; cells in one order, so that two batches do
+-- not wait for each other crosswise.
+create function tally_added() returns trigger
   language plpgsql as $$
   begin
-    if tg_op = 'UPDATE' then
-      if (old.mailbox_id, old.department_id, old.status, old.disposition, old.unread_count > 0, old.merged_into_id)
-         is not distinct from
-         (new.mailbox_id, new.department_id, new.status, new.disposition, new.unread_count > 0, new.merged_into_id) then
-        return null;
-      end if;
-    end if;
-    if tg_op <> 'INSERT' and old.merged_into_id is null then
-      perform tally_conversation(old, -1);
-    end if;
-    if tg_op <> 'DELETE' and new.merged_into_id is null then
-      perform tally_conversation(new, 1);
-    end if;
+    insert into conversation_tally as t
+           (organization_id, mailbox_id, department_id, status, disposition, slot, conversations, unread, size_bytes)
+    select c.organization_id, c.mailbox_id, coalesce(c.department_id, '00000000-0000-0000-0000-000000000000'),
+           c.status, c.disposition, pg_backend_pid() % 8,
+           count(*), count(*) filter (where c.unread_count > 0), sum(c.size_bytes)
+      from added c
+     where c.merged_into_id is null
+     group by 1, 2, 3, 4, 5
+     order by 1, 2, 3, 4, 5
+        on conflict (organization_id, mailbox_id, department_id, status, disposition, slot)
+        do update set conversations = t.conversations + excluded.conversations,
+                      unread        = t.unread + excluded.unread,
+                      size_bytes    = t.size_bytes + excluded.size_bytes;
     return null;
   end $$;
-create trigger conversation_tally after insert or update or delete on conversation
-  for each row execute function tally_conversations();
+
+create function tally_changed() returns trigger
+  language plpgsql as $$
+  begin
+    insert into conversation_tally as t
+           (organization_id, mailbox_id, department_id, status, disposition, slot, conversations, unread, size_bytes)
+    select c.organization_id, c.mailbox_id, coalesce(c.department_id, '00000000-0000-0000-0000-000000000000'),
+           c.status, c.disposition, pg_backend_pid() % 8,
+           sum(c.direction), coalesce(sum(c.direction) filter (where c.unread_count > 0), 0), sum(c.direction * c.size_bytes)
+      from (select a.organization_id, a.mailbox_id, a.department_id, a.status, a.disposition, a.unread_count,
+                   a.size_bytes, a.merged_into_id, 1 as direction
+              from added a
+             union all
+            select r.organization_id, r.mailbox_id, r.department_id, r.status, r.disposition, r.unread_count,
+                   r.size_bytes, r.merged_into_id, -1
+              from removed r) c
+     where c.merged_into_id is null
+     group by 1, 2, 3, 4, 5
+    having sum(c.direction) <> 0
+        or coalesce(sum(c.direction) filter (where c.unread_count > 0), 0) <> 0
+        or sum(c.direction * c.size_bytes) <> 0
+     order by 1, 2, 3, 4, 5
+        on conflict (organization_id, mailbox_id, department_id, status, disposition, slot)
+        do update set conversations = t.conversations + excluded.conversations,
+                      unread        = t.unread + excluded.unread,
+                      size_bytes    = t.size_bytes + excluded.size_bytes;
+    return null;
+  end $$;
+
+create function tally_removed() returns trigger
+  language plpgsql as $$
+  begin
+    insert into conversation_tally as t
+           (organization_id, mailbox_id, department_id, status, disposition, slot, conversations, unread, size_bytes)
+    select c.organization_id, c.mailbox_id, coalesce(c.department_id, '00000000-0000-0000-0000-000000000000'),
+           c.status, c.disposition, pg_backend_pid() % 8,
+           -count(*), -count(*) filter (where c.unread_count > 0), -sum(c.size_bytes)
+      from removed c
+     where c.merged_into_id is null
+     group by 1, 2, 3, 4, 5
+     order by 1, 2, 3, 4, 5
+        on conflict (organization_id, mailbox_id, department_id, status, disposition, slot)
+        do update set conversations = t.conversations + excluded.conversations,
+                      unread        = t.unread + excluded.unread,
+                      size_bytes    = t.size_bytes + excluded.size_bytes;
+    return null;
+  end $$;
+
+create trigger tally_added after insert on conversation
+  referencing new table as added for each statement execute function tally_added();
+create trigger tally_changed after update on conversation
+  referencing old table as removed new table as added for each statement execute function tally_changed();
+create trigger tally_removed after delete on conversation
+  referencing old table as removed for each statement execute function tally_removed();
 
 create table message (
   organization_id   uuid not null,
@@ -232,10 +286,17 @@ create table message (
   sent_at           timestamptz,
   received_at       timestamptz,
   opened_at         timestamptz,
+  -- Organization and mailbox are lexemes of it, so that a search reads nothing of other tenants.
   search            tsvector generated always as (
+                      array_to_tsvector(array['@' || organization_id::text, '@' || mailbox_id::text]) ||
                       setweight(to_tsvector('simple', left(subject, 1000)), 'A') ||
-                      setweight(to_tsvector('simple',
-                        left(coalesce(from_address ->> 'email', '') || ' ' || coalesce(from_address ->> 'name', ''), 1000)), 'B') ||
+                      setweight(to_tsvector('simple', left(
+                        coalesce(from_address ->> 'email', '') || ' ' || coalesce(from_address ->> 'name', '') || ' ' ||
+                        translate(coalesce(from_address ->> 'email', ''), '@._+-', '     '), 1000)), 'B') ||
+                      setweight(to_tsvector('simple', left(
+                        jsonb_path_query_array(to_addresses || cc_addresses, '$[*].*')::text || ' ' ||
+                        translate(jsonb_path_query_array(to_addresses || cc_addresses, '$[*].email')::text,
+                                  '@._+-', '     '), 4000)), 'C') ||
                       to_tsvector('simple', left(coalesce(text_new, body_text, ''), 100000))
                     ) stored,
   version           integer not null default 1,
@@ -252,6 +313,19 @@ create index message_by_subject on message (organization_id, mailbox_id, base_su
 create index message_search on message using gin (search);
 alter table message enable row level security;
 create policy tenant on message using (organization_id = dak_tenant());
+
+-- Full-text search is not leakproof, so under row-level security it could not use its index: this
+-- function does, as the owner of the table, and holds itself to the tenant.
+create function search_messages(query tsquery, most integer)
+  returns table (id uuid, conversation_id uuid, mailbox_id uuid, sort_at timestamptz, rank real)
+  language sql stable security definer set search_path = public
+  as $$
+    select m.id, m.conversation_id, m.mailbox_id, m.sort_at, ts_rank_cd(m.search, query)
+      from message m
+     where m.organization_id = dak_tenant()
+       and m.search @@ (quote_literal('@' || dak_tenant()::text)::tsquery && query)
+     limit most
+  $$;
 
 create table attachment (
   organization_id uuid not null,

@@ -1,0 +1,164 @@
+import type { Address } from '@dak/formats/rfc5322';
+
+/**
+ * What the subject fallback of threading compares of two messages, as 32-bit hashes: it is stored
+ * with each message, and neither names nor words can be read back from it.
+ */
+export interface ThreadEvidence {
+  author: number;
+  /** The author's display name, as written and with surname and given names exchanged. */
+  authorNames: readonly number[];
+  /** Addresses of author and recipients, without mailbox and mailing lists. */
+  correspondents: readonly number[];
+  /** Addresses and names in attribution lines and quoted headers: whose mail is quoted. */
+  mentioned: readonly number[];
+  /** Runs of words of what the author wrote now. */
+  ownWords: readonly number[];
+  /** Runs of words that are only in the quoted mail. */
+  quotedWords: readonly number[];
+}
+
+export interface EvidenceInput {
+  from: readonly Address[];
+  recipients: readonly Address[];
+  /** Addresses that stand for no person: the mailbox itself and mailing lists. */
+  impersonal: readonly string[];
+  /** The whole text body. */
+  text: string | null;
+  /** Without the quoted mail. */
+  textNew: string | null;
+}
+
+const MAX_TEXT = 32_000;
+const RUN_WORDS = 4;
+/** The smallest hashes of a text: two texts that share words share small hashes, whatever their length. */
+const MAX_OWN_RUNS = 96;
+const MAX_QUOTED_RUNS = 64;
+const MAX_MENTIONED = 48;
+const MAX_CORRESPONDENTS = 32;
+
+export function threadEvidence(input: EvidenceInput): ThreadEvidence {
+  const impersonal = new Set(input.impersonal.map((address) => address.toLowerCase()));
+  const personal = (address: Address) => !impersonal.has(address.address.toLowerCase());
+  const text = withoutFooter((input.text ?? '').slice(0, MAX_TEXT));
+  const own = unquotedLines((input.textNew ?? text).slice(0, MAX_TEXT));
+  const ownRuns = runsOfWords(withoutFooter(own));
+  const author = input.from[0];
+  return {
+    author: authorHash(author, impersonal),
+    authorNames: author === undefined ? [] : nameHashes(author.name),
+    correspondents: unique(
+      [author, ...input.recipients]
+        .filter((entry) => entry === undefined || personal(entry))
+        .map((entry) => authorHash(entry, impersonal)),
+    ).slice(0, MAX_CORRESPONDENTS),
+    mentioned: mentions(text).slice(0, MAX_MENTIONED),
+    ownWords: smallest(ownRuns, MAX_OWN_RUNS),
+    quotedWords: smallest(
+      runsOfWords(unquoted(text)).filter((run) => !ownRuns.includes(run)),
+      MAX_QUOTED_RUNS,
+    ),
+  };
+}
+
+/** A list that puts itself into From leaves only the name to tell its authors apart. */
+function authorHash(author: Address | undefined, impersonal: ReadonlySet<string>): number {
+  if (author === undefined) return hash('');
+  const address = author.address.toLowerCase();
+  return impersonal.has(address) ? hash(`name:${words(author.name).join(' ')}`) : hash(address);
+}
+
+function nameHashes(name: string): number[] {
+  const parts = words(name.replace(/\(.*?\)/g, ' '));
+  if (parts.length < 2) return [];
+  const reversed = name.includes(',') ? [...parts.slice(1), parts[0]!] : [];
+  return unique(
+    [parts, reversed].filter((list) => list.length > 1).map((list) => hash(list.join(' '))),
+  );
+}
+
+const ADDRESS = /[^\s<>()[\]"',;:]+@[^\s<>()[\]"',;:]+\.[^\s<>()[\]"',;:]+/g;
+const QUOTED = /^\s*[>|]/;
+const QUOTED_AUTHOR =
+  /^[\s>*]*(?:from|von|de|da|van|fra|från|från|od|от|från|发件人|差出人)\s*\*?\s*[::]/iu;
+
+/** The line before quoted text names whose it is; so does `From:` of a quoted header. */
+function mentions(text: string): number[] {
+  const lines = text.split('\n');
+  const found: number[] = [];
+  lines.forEach((line, index) => {
+    const opensQuote = QUOTED.test(line) && !QUOTED.test(lines[index - 1] ?? '>');
+    if (opensQuote) found.push(...namesIn(lines.slice(Math.max(0, index - 3), index).join(' ')));
+    else if (QUOTED_AUTHOR.test(line) || /\p{L}:\s*$/u.test(line)) {
+      found.push(...namesIn(`${lines[index - 1] ?? ''} ${line}`));
+    }
+  });
+  return unique(found);
+}
+
+function namesIn(line: string): number[] {
+  const addresses = line.match(ADDRESS) ?? [];
+  const parts = words(line.replace(ADDRESS, ' ')).slice(-24);
+  const names: string[] = [];
+  for (let length = 2; length <= 3; length += 1) {
+    for (let start = 0; start + length <= parts.length; start += 1) {
+      names.push(parts.slice(start, start + length).join(' '));
+    }
+  }
+  return [...addresses.map((address) => hash(address.toLowerCase())), ...names.map(hash)];
+}
+
+/** Signatures and the footers of mailing lists are the same in unrelated mail. */
+function withoutFooter(text: string): string {
+  const lines = text.split('\n');
+  return lines.filter((line) => !/https?:\/\/\S+$|unsubscribe|mailing list/i.test(line)).join('\n');
+}
+
+function unquotedLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !QUOTED.test(line))
+    .join('\n');
+}
+
+function unquoted(text: string): string {
+  return text.replace(/^[>| \t]+/gm, '');
+}
+
+function words(text: string): string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
+}
+
+/** Runs of words instead of lines, because a quoting program wraps lines anew. */
+function runsOfWords(text: string): number[] {
+  const list = words(text);
+  if (list.length === 0) return [];
+  if (list.length < RUN_WORDS) return [hash(list.join(' '))];
+  const runs = new Set<number>();
+  for (let start = 0; start + RUN_WORDS <= list.length; start += 1) {
+    runs.add(hash(list.slice(start, start + RUN_WORDS).join(' ')));
+  }
+  return [...runs];
+}
+
+function smallest(hashes: number[], count: number): number[] {
+  return hashes.sort((a, b) => a - b).slice(0, count);
+}
+
+function unique(values: number[]): number[] {
+  return [...new Set(values)];
+}
+
+/** FNV-1a, as PostgreSQL's signed `integer`. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  }
+  return value | 0;
+}

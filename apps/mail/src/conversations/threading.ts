@@ -1,0 +1,206 @@
+import type { ThreadEvidence } from './thread-evidence';
+
+/**
+ * Which messages of one mailbox belong together. Threading is connectivity: symmetric relations of
+ * pairs, and for a reply that names nothing one parent that is chosen from the whole set. Nothing
+ * here knows which message came first, so the result is the same for every order of arrival.
+ */
+export interface ThreadMessage {
+  /** Of the stored message. */
+  id: string;
+  messageId: string | null;
+  inReplyTo: string | null;
+  references: readonly string[];
+  threadIndexRoot: string | null;
+  /** See {@link foldSubject}. */
+  subject: string;
+  isReplySubject: boolean;
+  /** See {@link seriesOf}. */
+  series: string | null;
+  /** Milliseconds since the epoch, by the Date field. */
+  datedAt: number;
+  /** Lower-case hexadecimal; breaks ties between messages of the same time. */
+  contentHash: string;
+  evidence: ThreadEvidence;
+}
+
+/** Days that a reply may be younger than the message it is attached to by subject. */
+const SUBJECT_WINDOW_MS = 14 * 24 * 3600 * 1000;
+/** Parts of a numbered series are sent by one program run. */
+const SERIES_WINDOW_MS = 3600 * 1000;
+/** Clocks of correspondents disagree a little. */
+const CLOCK_SKEW_MS = 10 * 60 * 1000;
+
+/** Runs of words that must be quoted before the quotation counts. */
+const MIN_QUOTED_RUNS = 2;
+const MAX_QUOTED_SCORE = 500;
+const QUOTE_SCORE = 1000;
+const MENTION_SCORE = 500;
+const CORRESPONDENT_SCORE = 100;
+const SERIES_SCORE = 50;
+/** Quoted runs of words by which a message is a reply whatever its subject says: some lists strip the mark. */
+const QUOTING_RUNS = 4;
+
+/** Base subjects are compared without case. */
+export function foldSubject(baseSubject: string): string {
+  return baseSubject.normalize('NFKC').toLowerCase().trim();
+}
+
+/** A series of mails such as patches numbered `[PATCH v2 3/7]`, by author, label and total; null for other mail. */
+export function seriesOf(subject: string, author: number, isReplySubject: boolean): string | null {
+  const tag = isReplySubject ? null : /\[([^\][]*?)\s*\b(\d{1,3})\/(\d{1,3})\]/.exec(subject);
+  return tag === null ? null : `${author} ${tag[1]!.toLowerCase()} ${Number(tag[3])}`;
+}
+
+/** A message that names no other one, and yet shows that it belongs to one. */
+export function isOrphan(message: ThreadMessage): boolean {
+  if (message.inReplyTo !== null || message.references.length > 0) return false;
+  return (
+    message.series !== null ||
+    (message.subject !== '' &&
+      (message.isReplySubject || message.evidence.quotedWords.length >= QUOTING_RUNS))
+  );
+}
+
+/**
+ * Some programs carry References over into a new topic, without In-Reply-To and under a new subject.
+ * Such references count only towards messages of the same subject (RFC 8621 §3).
+ */
+export function hasWeakReferences(message: ThreadMessage): boolean {
+  return (
+    message.inReplyTo === null &&
+    message.references.length > 0 &&
+    !message.isReplySubject &&
+    !/\bwas\b/.test(message.subject)
+  );
+}
+
+/**
+ * Identifiers that connect all messages that have them. An id that a message refers to connects even
+ * when nobody has that message: the replies to a lost message are one thread.
+ */
+export function sharedKeys(message: ThreadMessage): string[] {
+  const keys = new Set<string>();
+  const mention = hasWeakReferences(message) ? weakMentionKey : mentionKey;
+  for (const id of mentionedIds(message)) keys.add(mention(id, message.subject));
+  if (message.threadIndexRoot !== null) {
+    keys.add(`index ${message.threadIndexRoot} ${message.subject}`);
+  }
+  // The same Message-ID on different content: copies with and without a list footer have one
+  // subject; under different subjects the id is a mistake of its sender and says nothing.
+  if (message.messageId !== null && message.subject !== '') {
+    keys.add(`own ${message.messageId} ${message.subject}`);
+  }
+  return [...keys];
+}
+
+/** Keys of {@link sharedKeys} by which others refer to the message. */
+export function mentionsOf(messageId: string, subject: string): string[] {
+  return [mentionKey(messageId), weakMentionKey(messageId, subject)];
+}
+
+export function mentionedIds(message: Pick<ThreadMessage, 'inReplyTo' | 'references'>): string[] {
+  const ids = new Set(message.references);
+  if (message.inReplyTo !== null) ids.add(message.inReplyTo);
+  return [...ids];
+}
+
+function mentionKey(id: string): string {
+  return `mention ${id}`;
+}
+
+function weakMentionKey(id: string, subject: string): string {
+  return `weak ${id} ${subject}`;
+}
+
+/** What the choice of a parent looks at. */
+export type ParentFacts = Pick<
+  ThreadMessage,
+  'id' | 'subject' | 'isReplySubject' | 'series' | 'datedAt' | 'contentHash' | 'evidence'
+> & { isOrphan: boolean };
+
+/** How well `candidate` explains `orphan`; 0 = not at all. */
+export function parentScore(orphan: ParentFacts, candidate: ParentFacts): number {
+  if (candidate.id === orphan.id) return 0;
+  return Math.max(replyScore(orphan, candidate), seriesScore(orphan, candidate));
+}
+
+/**
+ * A common subject is not enough: the reply must quote the candidate, name its author, or be between
+ * the same correspondents. Without a reply mark it must quote and name.
+ */
+function replyScore(orphan: ParentFacts, candidate: ParentFacts): number {
+  if (candidate.subject !== orphan.subject || orphan.subject === '') return 0;
+  const age = orphan.datedAt - candidate.datedAt;
+  if (age > SUBJECT_WINDOW_MS) return 0;
+  // Of two messages that name nothing only the earlier one may be the parent, or they would choose one another.
+  if (candidate.isOrphan ? !isEarlier(candidate, orphan) : age < -CLOCK_SKEW_MS) return 0;
+
+  const reply = orphan.evidence;
+  const original = candidate.evidence;
+  const common = countCommon(reply.quotedWords, original.ownWords);
+  const quotes = common > 0 && common >= Math.min(MIN_QUOTED_RUNS, original.ownWords.length);
+  const names =
+    reply.mentioned.includes(original.author) ||
+    original.authorNames.some((name) => reply.mentioned.includes(name));
+  const corresponds =
+    original.correspondents.includes(reply.author) ||
+    reply.correspondents.includes(original.author);
+  if (!orphan.isReplySubject && !(quotes && names)) return 0;
+  return (
+    (quotes ? QUOTE_SCORE + Math.min(common, MAX_QUOTED_SCORE) : 0) +
+    (names ? MENTION_SCORE : 0) +
+    (corresponds ? CORRESPONDENT_SCORE : 0)
+  );
+}
+
+/** A part that lost its headers belongs to the parts that have theirs; a series sent without any stays apart. */
+function seriesScore(orphan: ParentFacts, candidate: ParentFacts): number {
+  if (orphan.series === null || candidate.series !== orphan.series || candidate.isOrphan) return 0;
+  return Math.abs(orphan.datedAt - candidate.datedAt) <= SERIES_WINDOW_MS ? SERIES_SCORE : 0;
+}
+
+/** True when `a` is the better parent: higher score, then nearer in time, then by content. */
+export function isBetterParent(
+  orphan: ParentFacts,
+  a: { facts: ParentFacts; score: number },
+  b: { facts: ParentFacts; score: number },
+): boolean {
+  if (a.score !== b.score) return a.score > b.score;
+  const distance =
+    Math.abs(orphan.datedAt - a.facts.datedAt) - Math.abs(orphan.datedAt - b.facts.datedAt);
+  if (distance !== 0) return distance < 0;
+  return a.facts.contentHash < b.facts.contentHash;
+}
+
+export function bestParent(
+  orphan: ParentFacts,
+  candidates: Iterable<ParentFacts>,
+): { facts: ParentFacts; score: number } | null {
+  let best: { facts: ParentFacts; score: number } | null = null;
+  for (const facts of candidates) {
+    const score = parentScore(orphan, facts);
+    if (score === 0) continue;
+    if (best === null || isBetterParent(orphan, { facts, score }, best)) best = { facts, score };
+  }
+  return best;
+}
+
+export function parentFacts(message: ThreadMessage): ParentFacts {
+  return { ...message, isOrphan: isOrphan(message) };
+}
+
+function isEarlier(a: ParentFacts, b: ParentFacts): boolean {
+  return a.datedAt === b.datedAt ? a.contentHash < b.contentHash : a.datedAt < b.datedAt;
+}
+
+/** Both sorted ascending. */
+function countCommon(a: readonly number[], b: readonly number[]): number {
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) count += 1;
+    if (a[i]! <= b[j]!) i += 1;
+    else j += 1;
+  }
+  return count;
+}

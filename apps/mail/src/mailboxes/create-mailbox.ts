@@ -1,0 +1,168 @@
+import type { CreateMailboxRequest, Document } from '@dak/contracts/mail';
+import { AGENT_MODES } from '@dak/contracts/api';
+import { ConflictError, InvalidError, isUuid, seesWholeOrganization, uuidv7 } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { isUniqueViolation, type SqlExecutor } from '@dak/platform/postgres';
+import { idempotent } from '../idempotency/idempotent';
+import { jsonBytes } from '../page-window';
+import {
+  DEFAULT_MAILBOX_SETTINGS,
+  displayName,
+  mailboxAddress,
+  patchedMetadata,
+  patchedSettings,
+} from './mailbox';
+import type { MailboxDeps } from './mailbox-deps';
+import type { MailboxRow } from './mailbox-row';
+import { insertMailbox, replaceAssignments, selectByClientId } from './mailbox-store';
+import { mailboxRecords } from './render-mailbox';
+
+/**
+ * Makes a mailbox. With a client_id that was used before, the mailbox it made is the answer. A caller
+ * who does not see the whole organization is assigned to it.
+ * @throws ConflictError `address_taken` when the address is live anywhere in this deployment
+ */
+export async function createMailbox(
+  { database, clock, defaultDomain }: MailboxDeps,
+  request: CreateMailboxRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const now = clock();
+  const row = newMailbox(request, defaultDomain, now);
+  const departmentIds = uuids('department_ids', request.departmentIds);
+  const userIds = new Set(uuids('assigned_user_ids', request.assignedUserIds));
+  if (!seesWholeOrganization(principal)) userIds.add(principal.userId);
+  try {
+    return await database.inTenant(principal.organizationId, (tx) =>
+      idempotent(tx, context, async () => {
+        if (row.client_id !== null) {
+          const made = await selectByClientId(tx, principal, row.client_id);
+          if (made?.is_open === false) throw clientIdTaken();
+          if (made) return documentOf(tx, principal.organizationId, made, now);
+        }
+        await insertMailbox(tx, principal.organizationId, row);
+        await replaceAssignments(tx, principal.organizationId, row.id, {
+          users: [...userIds].map((user_id) => ({ user_id, access: 'send' })),
+          department_ids: departmentIds,
+        });
+        return documentOf(tx, principal.organizationId, row, now);
+      }),
+    );
+  } catch (error) {
+    if (isUniqueViolation(error, 'mailbox_live_address')) throw addressTaken();
+    if (isUniqueViolation(error, 'mailbox_client_id')) throw clientIdTaken();
+    throw error;
+  }
+}
+
+export function addressTaken(): ConflictError {
+  return new ConflictError('address is already in use: choose another one.', 'address_taken');
+}
+
+function clientIdTaken(): ConflictError {
+  return new ConflictError(
+    'client_id was used for another mailbox: choose another one.',
+    'client_id_taken',
+  );
+}
+
+export async function documentOf(
+  tx: SqlExecutor,
+  organizationId: string,
+  row: MailboxRow,
+  now: number,
+): Promise<Document> {
+  const [record] = await mailboxRecords(tx, organizationId, [row], now);
+  return { id: row.id, version: row.version, json: jsonBytes(record), replayed: false };
+}
+
+function newMailbox(
+  request: CreateMailboxRequest,
+  defaultDomain: string | null,
+  now: number,
+): MailboxRow {
+  const at = new Date(now).toISOString();
+  if (request.kind !== '' && request.kind !== 'hosted') {
+    throw new InvalidError('kind must be hosted.');
+  }
+  if (request.domainId !== undefined) {
+    throw new InvalidError('domain_id names no domain of your organization.');
+  }
+  return {
+    id: uuidv7(now),
+    address: addressOf(request, defaultDomain),
+    display_name: displayName(request.displayName),
+    kind: 'hosted',
+    status: 'active',
+    domain_id: null,
+    default_signature_id: optionalUuid('default_signature_id', request.defaultSignatureId),
+    policy_id: optionalUuid('policy_id', request.policyId),
+    agent_mode: agentMode(request.agentMode),
+    settings: patchedSettings(
+      DEFAULT_MAILBOX_SETTINGS,
+      jsonObject('settings', request.settingsJson),
+    ),
+    metadata: patchedMetadata({}, jsonObject('metadata', request.metadataJson)),
+    client_id: clientId(request.clientId),
+    version: 1,
+    created_at: at,
+    updated_at: at,
+    deleted_at: null,
+  };
+}
+
+function addressOf(request: CreateMailboxRequest, defaultDomain: string | null): string {
+  if (request.address !== undefined) {
+    if (request.localPart !== undefined) {
+      throw new InvalidError('address and local_part exclude each other: send one of them.');
+    }
+    return mailboxAddress(request.address);
+  }
+  if (request.localPart === undefined) {
+    throw new InvalidError('address is required: name@example.org.');
+  }
+  if (defaultDomain === null) {
+    throw new InvalidError('local_part needs a domain: send address instead.');
+  }
+  if (request.localPart.includes('@')) throw new InvalidError('local_part must not hold an @.');
+  return mailboxAddress(`${request.localPart}@${defaultDomain}`);
+}
+
+function clientId(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (text === '' || text.length > 128) {
+    throw new InvalidError('client_id must have 1 to 128 characters.');
+  }
+  return text;
+}
+
+export function agentMode(text: string | undefined): MailboxRow['agent_mode'] {
+  if (text === undefined) return 'approve';
+  const mode = AGENT_MODES.find((name) => name === text);
+  if (mode === undefined)
+    throw new InvalidError(`agent_mode must be one of ${AGENT_MODES.join(', ')}.`);
+  return mode;
+}
+
+export function optionalUuid(field: string, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!isUuid(text)) throw new InvalidError(`${field} must be a UUID.`);
+  return text;
+}
+
+export function uuids(field: string, texts: readonly string[]): string[] {
+  if (texts.length > 1000) throw new InvalidError(`${field} must have at most 1000 entries.`);
+  if (!texts.every((text) => isUuid(text))) throw new InvalidError(`${field} must hold UUIDs.`);
+  return [...new Set(texts.map((text) => text.toLowerCase()))];
+}
+
+/** Empty bytes are an empty object. */
+export function jsonObject(field: string, bytes: Uint8Array): object {
+  if (bytes.length === 0) return {};
+  const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidError(`${field} must be an object.`);
+  }
+  return value;
+}

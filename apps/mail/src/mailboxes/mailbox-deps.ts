@@ -1,0 +1,11 @@
+import type { Clock } from '@dak/kernel';
+import type { Database } from '@dak/platform/postgres';
+
+export interface MailboxDeps {
+  database: Database;
+  clock: Clock;
+  /** Signs cursors; the same on every replica. */
+  cursorKey: Uint8Array;
+  /** Domain of addresses that are given by their local part only; null = an address is needed. */
+  defaultDomain: string | null;
+}

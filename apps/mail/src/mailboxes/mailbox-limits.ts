@@ -1,0 +1,9 @@
+import type { MailboxRecord } from '@dak/contracts/api';
+
+/** What one mailbox may do; the same for every mailbox of the deployment. */
+export const MAILBOX_LIMITS: MailboxRecord['limits'] = {
+  recipients_per_message: 50,
+  sends_per_hour: 500,
+  sends_per_day: 5_000,
+  storage_bytes: 50 * 1024 ** 3,
+};

@@ -1,0 +1,41 @@
+import type { Document, RestoreMailboxRequest } from '@dak/contracts/mail';
+import { NotFoundError, isUuid } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { isUniqueViolation } from '@dak/platform/postgres';
+import { idempotent } from '../idempotency/idempotent';
+import { addressTaken, documentOf } from './create-mailbox';
+import type { MailboxDeps } from './mailbox-deps';
+import { selectDeleted, updateMailbox } from './mailbox-store';
+
+/**
+ * Brings a deleted mailbox back with everything in it.
+ * @throws ConflictError `address_taken` when its address went to another mailbox meanwhile
+ */
+export async function restoreMailbox(
+  { database, clock }: MailboxDeps,
+  request: RestoreMailboxRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  if (!isUuid(request.id)) throw new NotFoundError('mailbox');
+  try {
+    return await database.inTenant(principal.organizationId, (tx) =>
+      idempotent(tx, context, async () => {
+        const row = await selectDeleted(tx, principal, request.id);
+        if (row === null) throw new NotFoundError('deleted mailbox');
+        const now = clock();
+        const restored = {
+          ...row,
+          deleted_at: null,
+          updated_at: new Date(now).toISOString(),
+          version: row.version + 1,
+        };
+        await updateMailbox(tx, principal.organizationId, restored);
+        return documentOf(tx, principal.organizationId, restored, now);
+      }),
+    );
+  } catch (error) {
+    if (isUniqueViolation(error)) throw addressTaken();
+    throw error;
+  }
+}

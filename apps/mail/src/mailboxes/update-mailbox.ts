@@ -1,0 +1,91 @@
+import type { Document, UpdateMailboxRequest } from '@dak/contracts/mail';
+import { InvalidError, VersionMismatchError } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { agentMode, documentOf, jsonObject, optionalUuid, uuids } from './create-mailbox';
+import { displayName, patchedMetadata, patchedSettings, settingsOf } from './mailbox';
+import type { MailboxDeps } from './mailbox-deps';
+import type { MailboxRow } from './mailbox-row';
+import {
+  lockMailbox,
+  replaceAssignments,
+  selectAssignments,
+  updateMailbox as store,
+  type MailboxAssignments,
+} from './mailbox-store';
+import { requireMailbox } from './visibility';
+
+/**
+ * Changes the fields that the caller sent.
+ * @throws VersionMismatchError when the mailbox has another version than expected
+ */
+export async function updateMailbox(
+  { database, clock }: MailboxDeps,
+  request: UpdateMailboxRequest,
+  { principal }: CallContext,
+): Promise<Document> {
+  const { organizationId } = principal;
+  return database.inTenant(organizationId, async (tx) => {
+    await requireMailbox(tx, principal, request.id, 'send');
+    await lockMailbox(tx, organizationId, request.id);
+    const row = await requireMailbox(tx, principal, request.id, 'send');
+    if (request.expectedVersion !== undefined && request.expectedVersion !== row.version) {
+      throw new VersionMismatchError('mailbox', row.version);
+    }
+    const now = clock();
+    const changed = patched(row, request, now);
+    await store(tx, organizationId, changed);
+    const fields = new Set(request.fields);
+    const assignments: Partial<MailboxAssignments> = {};
+    if (fields.has('department_ids')) {
+      assignments.department_ids = uuids('department_ids', request.departmentIds);
+    }
+    if (fields.has('assigned_user_ids')) {
+      const { users } = await selectAssignments(tx, organizationId, row.id);
+      const levels = new Map(users.map((user) => [user.user_id, user.access]));
+      assignments.users = uuids('assigned_user_ids', request.assignedUserIds).map((user_id) => ({
+        user_id,
+        access: levels.get(user_id) ?? 'send',
+      }));
+    }
+    await replaceAssignments(tx, organizationId, row.id, assignments);
+    return documentOf(tx, organizationId, changed, now);
+  });
+}
+
+function patched(row: MailboxRow, request: UpdateMailboxRequest, now: number): MailboxRow {
+  const next: MailboxRow = {
+    ...row,
+    settings: settingsOf(row),
+    version: row.version + 1,
+    updated_at: new Date(now).toISOString(),
+  };
+  for (const field of request.fields) {
+    switch (field) {
+      case 'display_name':
+        next.display_name = displayName(request.displayName);
+        break;
+      case 'status':
+        if (request.status !== 'active' && request.status !== 'disabled') {
+          throw new InvalidError('status must be active or disabled.');
+        }
+        next.status = request.status;
+        break;
+      case 'default_signature_id':
+        next.default_signature_id = optionalUuid(field, request.defaultSignatureId);
+        break;
+      case 'policy_id':
+        next.policy_id = optionalUuid(field, request.policyId);
+        break;
+      case 'agent_mode':
+        next.agent_mode = agentMode(request.agentMode);
+        break;
+      case 'settings':
+        next.settings = patchedSettings(next.settings, jsonObject(field, request.settingsJson));
+        break;
+      case 'metadata':
+        next.metadata = patchedMetadata(next.metadata, jsonObject(field, request.metadataJson));
+        break;
+    }
+  }
+  return next;
+}

@@ -1,0 +1,62 @@
+import type { Page, PageRequest } from '@dak/contracts/mail';
+import { InvalidError } from '@dak/kernel';
+import {
+  DEFAULT_PER_PAGE,
+  MAX_PER_PAGE,
+  decodeCursor,
+  encodeCursor,
+  type CursorPosition,
+  type CursorScope,
+} from '@dak/platform/paging';
+
+/** Which rows of a list to read: from `offset`, or after the row at `after`. */
+export interface PageWindow {
+  perPage: number;
+  offset: number;
+  after: CursorPosition | null;
+}
+
+/** @throws InvalidError when the cursor is not one of this list, or page and cursor are both given */
+export function pageWindow(
+  cursorKey: Uint8Array,
+  scope: CursorScope,
+  request: PageRequest | undefined,
+): PageWindow {
+  const perPage = request?.perPage || DEFAULT_PER_PAGE;
+  if (perPage < 1 || perPage > MAX_PER_PAGE) {
+    throw new InvalidError(`per_page must be an integer from 1 to ${MAX_PER_PAGE}.`);
+  }
+  const page = request?.page ?? 0;
+  if (request !== undefined && request.cursor !== '') {
+    if (page > 0) throw new InvalidError('cursor and page exclude each other: send one of them.');
+    return { perPage, offset: 0, after: decodeCursor(cursorKey, scope, request.cursor) };
+  }
+  return { perPage, offset: Math.max(0, page - 1) * perPage, after: null };
+}
+
+/** The answer; `rows` may hold one more than fits, which tells that there is a next page. */
+export function pageOf<Row>(
+  cursorKey: Uint8Array,
+  scope: CursorScope,
+  window: PageWindow,
+  rows: readonly Row[],
+  total: { count: number; isEstimate: boolean },
+  render: (rows: readonly Row[]) => Buffer,
+  positionOf: (row: Row) => CursorPosition,
+): Page {
+  const shown = rows.length > window.perPage ? rows.slice(0, window.perPage) : rows;
+  const hasMore = rows.length > window.perPage;
+  const last = shown.at(-1);
+  return {
+    dataJson: render(shown),
+    total: total.count,
+    totalIsEstimate: total.isEstimate,
+    hasMore,
+    nextCursor:
+      hasMore && last !== undefined ? encodeCursor(cursorKey, scope, positionOf(last)) : '',
+  };
+}
+
+export function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value), 'utf8');
+}
