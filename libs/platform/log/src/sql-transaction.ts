@@ -6,6 +6,9 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // A connection that dies between two statements says so as an event; without a listener that would
+  // end the process. The next statement fails anyway.
+  client.on('error', ignore);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -17,6 +20,9 @@ export async function inTransaction<T>(
     });
     throw error;
   } finally {
+    client.off('error', ignore);
     client.release(broken);
   }
 }
+
+function ignore(): void {}
