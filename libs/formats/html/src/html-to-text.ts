@@ -1,12 +1,16 @@
 import { compile } from 'html-to-text';
 
-import { htmlTokens, VOID_ELEMENTS } from './html-tokens';
+import { htmlTokens } from './html-tokens';
+import { limitNesting } from './limit-nesting';
 
 /** Characters of source that are converted; longer HTML is cut there. Nobody reads on, and the tree costs memory. */
 export const MAX_HTML_LENGTH = 1024 * 1024;
 
-/** Nesting that is converted. Newsletters reach 60 levels of tables; the converter's recursion overflows near 3 000. */
+/** Nesting that is converted. Newsletters reach 60 levels of tables. */
 const MAX_DEPTH = 200;
+
+/** Rows and cells are not counted as nesting, so that the tree is up to four times as deep; the converter's recursion overflows near 3 000. */
+const MAX_TREE_DEPTH = 1000;
 
 /** Elements that are converted; an element costs about a microsecond and 200 bytes. */
 const MAX_ELEMENTS = 100_000;
@@ -28,7 +32,7 @@ function converter(blockquote: 'blockquote' | 'block'): (html: string) => string
         (selector) => ({ selector, format: 'skip' }),
       ),
     ],
-    limits: { maxInputLength: MAX_HTML_LENGTH + 1, maxDepth: MAX_DEPTH + 10, ellipsis: '' },
+    limits: { maxInputLength: MAX_HTML_LENGTH + 1, maxDepth: MAX_TREE_DEPTH, ellipsis: '' },
   });
 }
 
@@ -48,45 +52,12 @@ export interface HtmlToTextOptions {
  */
 export function htmlToText(html: string, options: HtmlToTextOptions = {}): string {
   const convert = options.quoteMarks === false ? convertPlain : convertMarked;
-  const bounded = flatten(html.slice(0, MAX_HTML_LENGTH));
+  const bounded = limitNesting(html.slice(0, MAX_HTML_LENGTH), MAX_DEPTH, MAX_ELEMENTS);
   try {
     return tidy(convert(bounded));
   } catch {
     return tidy(textBetweenTags(bounded));
   }
-}
-
-/**
- * Drops the tags that would nest deeper than the limit and keeps their text. The tree builder and the converter work
- * by depth, and 10 000 nested elements in a 50 kB mail would overflow the stack of either.
- */
-function flatten(html: string): string {
-  let opened = 0;
-  for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', at + 1)) opened += 1;
-  if (opened <= MAX_DEPTH) return html;
-  const pieces: string[] = [];
-  let depth = 0;
-  let elements = 0;
-  for (const token of htmlTokens(html)) {
-    const source = html.slice(token.start, token.end);
-    if (token.type === 'open') {
-      elements += 1;
-      if (elements > MAX_ELEMENTS) break;
-      if (VOID_ELEMENTS.has(token.name)) {
-        pieces.push(source);
-        continue;
-      }
-      depth += 1;
-      pieces.push(depth > MAX_DEPTH ? ' ' : source);
-    } else if (token.type === 'close') {
-      if (VOID_ELEMENTS.has(token.name)) continue;
-      pieces.push(depth > MAX_DEPTH ? ' ' : source);
-      depth = Math.max(0, depth - 1);
-    } else {
-      pieces.push(source);
-    }
-  }
-  return pieces.join('');
 }
 
 function textBetweenTags(html: string): string {

@@ -200,9 +200,9 @@ class LineReader {
         },
         pieces: this.pieces,
       });
-      this.pieces = [];
     }
-    // White space between blocks stays with the next line.
+    // White space between blocks belongs to no line and stays in the source.
+    this.pieces = [];
   }
 }
 
