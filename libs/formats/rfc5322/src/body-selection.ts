@@ -96,9 +96,15 @@ function collectAttachments(
   attachments.push({
     filename: part.filename,
     contentType: part.contentType,
-    disposition: part.disposition ?? 'attachment',
+    disposition: part.disposition ?? (isShownInline(part) ? 'inline' : 'attachment'),
     contentId: part.contentId,
     content: part.embedded ?? part.content,
     path: part.path,
   });
+}
+
+/** Undeclared: an image that the HTML can refer to, or one more text of the message. */
+function isShownInline(part: Part): boolean {
+  if (part.contentType.startsWith('image/')) return part.contentId !== null;
+  return part.contentType.startsWith('text/') && part.filename === null;
 }

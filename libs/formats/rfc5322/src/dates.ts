@@ -1,3 +1,5 @@
+import { withoutComments } from './comments';
+
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /** Minutes east of UTC. RFC 5322 §4.3: every other alphabetic zone counts as -0000. */
@@ -77,16 +79,4 @@ function offsetMinutes(zone: string | undefined): number {
   if (!numeric) return ZONES.get(zone.toLowerCase()) ?? 0;
   const minutes = Number(numeric[2]) * 60 + Number(numeric[3]);
   return numeric[1] === '-' ? -minutes : minutes;
-}
-
-function withoutComments(value: string): string {
-  if (!value.includes('(')) return value;
-  let depth = 0;
-  let text = '';
-  for (const character of value.slice(0, 1000)) {
-    if (character === '(') depth += 1;
-    else if (character === ')') depth = Math.max(0, depth - 1);
-    else if (depth === 0) text += character;
-  }
-  return text;
 }

@@ -65,8 +65,9 @@ export function delimiterAt(
   const second = source[lineStart + 3];
   for (let level = 0; level < open.length; level += 1) {
     const boundary = open[level];
-    if (!boundary || boundary.first !== first) continue;
-    if (boundary.second !== second && boundary.trimmedLength > 1) continue;
+    if (!boundary) continue;
+    if (boundary.trimmedLength > 0 && boundary.first !== first) continue;
+    if (boundary.trimmedLength > 1 && boundary.second !== second) continue;
     const ending = endingOf(source, lineStart + 2, boundary);
     if (ending === null) continue;
     const lineEnd = source.indexOf(LF, lineStart + 2);
@@ -113,8 +114,18 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09;
 }
 
+const DASH_LINE = Buffer.from('\n--', 'latin1');
+/** How far a plain loop looks before the native search, whose call alone costs as much, takes over. */
+const NEAR = 48;
+
 function nextDashLine(source: Buffer, from: number): number {
-  const found = source.indexOf('\n--', Math.max(0, from - 1), 'latin1');
+  const start = Math.max(0, from - 1);
+  for (let index = start; index < start + NEAR; index += 1) {
+    if (source[index] === LF && source[index + 1] === DASH && source[index + 2] === DASH) {
+      return index + 1;
+    }
+  }
+  const found = source.indexOf(DASH_LINE, start + NEAR);
   return found < 0 ? -1 : found + 1;
 }
 

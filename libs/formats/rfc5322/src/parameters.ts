@@ -1,4 +1,5 @@
 import { decodeCharset } from './charsets';
+import { withoutComments } from './comments';
 import { decodeEncodedWords } from './encoded-words';
 
 export interface ParameterizedValue {
@@ -28,7 +29,7 @@ export function parseParameterizedValue(header: string): ParameterizedValue {
   const semicolon = header.indexOf(';');
   const head = semicolon < 0 ? header : header.slice(0, semicolon);
   const missing = /[\s)]([A-Za-z0-9*_-]{1,40}\s*=[\s\S]*)$/.exec(head);
-  const value = (missing ? head.slice(0, missing.index) : head).replace(/\(.*$/s, '').trim();
+  const value = withoutComments(missing ? head.slice(0, missing.index) : head).trim();
   const rest = missing
     ? (missing[1] ?? '') + (semicolon < 0 ? '' : header.slice(semicolon))
     : header.slice(head.length);

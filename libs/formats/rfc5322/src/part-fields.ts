@@ -45,9 +45,9 @@ function readContentType(
   if (!MEDIA_TYPE.test(declared)) return { contentType: defaultType, parameters, boundary: null };
   if (!declared.startsWith('multipart/'))
     return { contentType: declared, parameters, boundary: null };
-  const boundary = parameters.get('boundary') ?? '';
+  const boundary = parameters.get('boundary');
   // A multipart that cannot be taken apart is read as the plain text it then is.
-  if (boundary.trim() === '') return { contentType: 'text/plain', parameters, boundary: null };
+  if (boundary === undefined) return { contentType: 'text/plain', parameters, boundary: null };
   return { contentType: declared, parameters, boundary: compileBoundary(boundary) };
 }
 
