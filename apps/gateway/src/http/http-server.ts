@@ -19,7 +19,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 const KEEP_ALIVE_MS = 65_000;
 
-/** The listening socket: Express, with probes before everything that can be slow or refused. */
+/** The listening socket and Express, with probes before everything that can be slow or refused. */
 export class HttpServer {
   private readonly server: Server;
   private stopping = false;
@@ -28,10 +28,7 @@ export class HttpServer {
     const app = express();
     app.disable('x-powered-by');
     app.disable('etag');
-    app.get('/healthz', (_request, response) => plain(response, 200, 'ok\n'));
-    app.get('/readyz', (_request, response) => this.answerReady(response));
-    app.get('/metrics', (_request, response) => this.answerMetrics(response));
-    app.use((request, response) => options.handle(request, response));
+    app.use((request, response) => this.dispatch(request, response));
     this.server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -78,6 +75,19 @@ export class HttpServer {
     const timer = setTimeout(() => this.server.closeAllConnections(), graceMs);
     await closed;
     clearTimeout(timer);
+  }
+
+  private dispatch(request: IncomingMessage, response: ServerResponse): void {
+    switch (request.url) {
+      case '/healthz':
+        return plain(response, 200, 'ok\n');
+      case '/readyz':
+        return this.answerReady(response);
+      case '/metrics':
+        return this.answerMetrics(response);
+      default:
+        return this.options.handle(request, response);
+    }
   }
 
   private answerReady(response: ServerResponse): void {

@@ -1,4 +1,11 @@
-export { pageLinks, pageReply } from './page-reply';
+export {
+  documentReply,
+  pageLinks,
+  pageReply,
+  servicePageReply,
+  type ServiceDocument,
+  type ServicePage,
+} from './page-reply';
 export {
   idParams,
   pageFields,

@@ -1,5 +1,5 @@
 import { DomainError } from '@dak/kernel';
-import type { Consumption, SharedState } from '@dak/platform/shared-state';
+import { MemorySharedState, type Consumption, type SharedState } from '@dak/platform/shared-state';
 import type { RateClass } from './route';
 
 export interface RateLimits {
@@ -7,15 +7,19 @@ export interface RateLimits {
   readsPerMinute: number;
   /** Per credential. @default 60 */
   writesPerMinute: number;
-  /** Requests without a valid credential, per client address. @default 1200 */
+  /** Requests without a valid credential, per client address. @default twice the reads */
   anonymousPerMinute: number;
 }
 
-export const DEFAULT_RATE_LIMITS: RateLimits = {
-  readsPerMinute: 600,
-  writesPerMinute: 60,
-  anonymousPerMinute: 1200,
-};
+/** What is not given: 600 reads, 60 writes, and for the credential-less twice the reads. */
+export function rateLimits(given: Partial<RateLimits> = {}): RateLimits {
+  const readsPerMinute = given.readsPerMinute ?? 600;
+  return {
+    readsPerMinute,
+    writesPerMinute: given.writesPerMinute ?? 60,
+    anonymousPerMinute: given.anonymousPerMinute ?? 2 * readsPerMinute,
+  };
+}
 
 const WINDOW_MS = 60_000;
 
@@ -26,8 +30,12 @@ export interface Allowance {
   consumption: Consumption;
 }
 
-/** Token buckets in the shared state: per credential and class, or per client address. */
+/**
+ * Token buckets in the shared state: per credential and class, or per client address. While the
+ * store does not answer, each process counts for itself: a limit is no reason to refuse service.
+ */
 export class RateLimiter {
+  private readonly fallback = new MemorySharedState();
   private readonly policies: Readonly<
     Record<RateClass | 'anonymous', { limit: number; policy: string }>
   >;
@@ -54,8 +62,17 @@ export class RateLimiter {
 
   private async consume(key: string, name: RateClass | 'anonymous'): Promise<Allowance> {
     const { limit, policy } = this.policies[name];
-    const consumption = await this.state.consume(key, limit, WINDOW_MS);
+    let consumption: Consumption;
+    try {
+      consumption = await this.state.consume(key, limit, WINDOW_MS);
+    } catch {
+      consumption = await this.fallback.consume(key, limit, WINDOW_MS);
+    }
     return { limit, policy, consumption };
+  }
+
+  close(): Promise<void> {
+    return this.fallback.close();
   }
 }
 

@@ -14,7 +14,7 @@ export async function writeReply(
   headers: string[],
   reply: RouteReply,
 ): Promise<void> {
-  for (const name in reply.headers) headers.push(name, reply.headers[name]!);
+  for (const name in reply.headers) setHeader(headers, name, reply.headers[name]!);
   if (reply.version !== undefined) headers.push('ETag', `"${reply.version}"`);
   if (reply.replayed === true) headers.push('Idempotency-Replayed', 'true');
   if (reply.json !== undefined) return writeJson(response, reply.status, headers, reply.json);
@@ -29,6 +29,16 @@ export async function writeReply(
   const source = reply.stream instanceof Readable ? reply.stream : Readable.from(reply.stream);
   response.writeHead(reply.status, headers);
   await pipeline(source, response).catch(() => response.destroy());
+}
+
+/** A reply may replace what all replies have. */
+function setHeader(headers: string[], name: string, value: string): void {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== name) continue;
+    headers[i + 1] = value;
+    return;
+  }
+  headers.push(name, value);
 }
 
 function writeJson(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createHash } from 'node:crypto';
 import { DomainError, uuidv7, type Clock } from '@dak/kernel';
+import { currentTraceparent, inSpan } from '@dak/platform/telemetry';
 import { compileAccess, type AccessCheck } from './access-check';
 import { credentialOf, type Authenticator, type KnownCredential } from './authenticator';
 import { MethodNotAllowedError } from './error-status';
@@ -22,7 +23,7 @@ import {
 import { compileInput, type InputParser } from './request-input';
 import { writeError, writeReply } from './reply-writer';
 import type { HeaderList } from './response-headers';
-import type { Route } from './route';
+import { scopeRule, type Route } from './route';
 import { fullPath } from './route-table';
 
 export interface RequestHandlerDeps {
@@ -36,6 +37,8 @@ export interface RequestHandlerDeps {
   /** Told of every error that is not a DomainError. */
   onError: (error: unknown, requestId: string, route: string) => void;
   clock: Clock;
+  /** Spans per request; without it none are made. */
+  isTracing: boolean;
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -138,7 +141,7 @@ class Exchange {
       await this.limitAnonymous();
     } else {
       context.principal = await this.authenticate(route);
-      checkAccess(context.principal);
+      await this.check(checkAccess, route, context);
     }
     context.params = input.params(match.names, values);
     context.query = input.query(question < 0 ? '' : url.slice(question + 1));
@@ -147,9 +150,36 @@ class Exchange {
     if (typeof traceparent === 'string') context.traceparent = traceparent;
     await this.readBody(context, match.target);
 
-    const reply = await route.handler(context);
+    const reply = this.deps.isTracing
+      ? await this.traced(route, context)
+      : await route.handler(context);
     await writeReply(this.response, this.headers(), reply);
     return reply.status;
+  }
+
+  private traced(route: Route, context: RequestContext) {
+    const attributes = { 'http.request.method': route.method, 'http.route': fullPath(route) };
+    return inSpan(this.label, attributes, context.traceparent ?? null, async () => {
+      context.traceparent = currentTraceparent() ?? context.traceparent;
+      return route.handler(context);
+    });
+  }
+
+  /** An attempt at what only admins or superadmins may do is itself worth an audit entry. */
+  private async check(checkAccess: AccessCheck, route: Route, context: RequestContext) {
+    try {
+      checkAccess(context.principal!);
+    } catch (error) {
+      if (route.scopes === 'session-superadmin' || scopeRule(route.scopes)?.role !== undefined) {
+        await context.audit({
+          action: 'access.refused',
+          target: { type: 'route', id: this.label },
+          outcome: 'refused',
+          details: { reason: (error as DomainError).code },
+        });
+      }
+      throw error;
+    }
   }
 
   private async readBody(

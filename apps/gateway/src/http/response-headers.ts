@@ -10,7 +10,12 @@ export type HeaderList = readonly string[];
  * @param isHttps adds Strict-Transport-Security
  */
 export function securityHeaders(isHttps: boolean, contentSecurityPolicy: string): HeaderList {
-  const list: string[] = ['Content-Security-Policy', contentSecurityPolicy];
+  const list: string[] = [
+    'Content-Security-Policy',
+    contentSecurityPolicy,
+    'Cache-Control',
+    'no-store',
+  ];
   const recorder = {
     setHeader: (name: string, value: string) => list.push(name, value),
     removeHeader: () => undefined,

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { SCOPES, uuidv7 } from '@dak/kernel';
+import { SYSTEM_ACTOR } from '../audit/audit-entry';
+import type { GatewayTransaction } from '../database/gateway-store';
+import { displayPrefix, hashApiKey, newApiKey } from '../identity/api-key-format';
+import type { IdentityParts } from '../identity/identity-parts';
+import { hashPassword } from '../identity/password';
+import { insertOrganization, noteInNewOrganization } from '../organizations/create-organization';
+import { insertUser } from '../users/create-user';
+
+/** What the first run makes up; a caller that stores it before the run cannot lose it. */
+export interface FirstRunSecrets {
+  adminPassword: string;
+  superadminPassword: string;
+  apiKey: string;
+}
+
+export interface FirstRun {
+  /** The demo organization. */
+  organizationId: string;
+  admin: { id: string; email: string; password: string };
+  /** Of the demo organization's admin, with all scopes. */
+  apiKey: string;
+  superadmin: { id: string; email: string; password: string };
+}
+
+export interface FirstRunOptions {
+  /** Domain of the two e-mail addresses. @default dak.example */
+  emailDomain?: string;
+  secrets?: FirstRunSecrets;
+}
+
+export function newFirstRunSecrets(): FirstRunSecrets {
+  const password = (): string => randomBytes(15).toString('base64url');
+  return { adminPassword: password(), superadminPassword: password(), apiKey: newApiKey() };
+}
+
+/** Any id: the transaction's tenant until there is an organization. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** Fills an empty database, in one transaction; null when there is an organization already. */
+export async function firstRun(
+  parts: IdentityParts,
+  options: FirstRunOptions = {},
+): Promise<FirstRun | null> {
+  const domain = options.emailDomain ?? 'dak.example';
+  const secrets = options.secrets ?? newFirstRunSecrets();
+  return parts.store.acrossTenants(NOBODY, async (tx) => {
+    await tx.query(`select pg_advisory_xact_lock(hashtext('dak first run'))::text as locked`);
+    if ((await tx.db.organization.count()) > 0) return null;
+    const superadmin = await addOrganization(parts, tx, {
+      name: 'Platform',
+      email: `superadmin@${domain}`,
+      displayName: 'Superadmin',
+      role: 'superadmin',
+      password: secrets.superadminPassword,
+    });
+    const admin = await addOrganization(parts, tx, {
+      name: 'Demo',
+      email: `admin@${domain}`,
+      displayName: 'Demo Admin',
+      role: 'admin',
+      password: secrets.adminPassword,
+    });
+    await tx.db.apiKey.create({
+      data: {
+        organizationId: admin.organizationId,
+        id: uuidv7(),
+        userId: admin.id,
+        name: 'First key',
+        scopes: [...SCOPES],
+        secretHash: new Uint8Array(hashApiKey(secrets.apiKey)),
+        prefix: displayPrefix(secrets.apiKey),
+      },
+    });
+    return {
+      organizationId: admin.organizationId,
+      admin: { id: admin.id, email: admin.email, password: secrets.adminPassword },
+      apiKey: secrets.apiKey,
+      superadmin: {
+        id: superadmin.id,
+        email: superadmin.email,
+        password: secrets.superadminPassword,
+      },
+    };
+  });
+}
+
+interface FirstPerson {
+  name: string;
+  email: string;
+  displayName: string;
+  role: 'admin' | 'superadmin';
+  password: string;
+}
+
+async function addOrganization(
+  parts: IdentityParts,
+  tx: GatewayTransaction,
+  first: FirstPerson,
+): Promise<{ organizationId: string; id: string; email: string }> {
+  const organization = await insertOrganization(tx, first.name, 'UTC');
+  const user = await insertUser(tx, organization.id, {
+    email: first.email,
+    displayName: first.displayName,
+    role: first.role,
+    departmentIds: [],
+    passwordHash: await hashPassword(first.password),
+  });
+  await noteInNewOrganization(
+    parts,
+    tx,
+    organization.id,
+    { principal: null, requestId: 'first-run' },
+    { name: first.name, admin_id: user.id },
+    SYSTEM_ACTOR,
+  );
+  return { organizationId: organization.id, id: user.id, email: user.email };
+}

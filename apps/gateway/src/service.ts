@@ -1,0 +1,235 @@
+import { hkdfSync, type KeyObject } from 'node:crypto';
+import { join } from 'node:path';
+import type { Registry } from 'prom-client';
+import { systemClock, type Clock, type Principal } from '@dak/kernel';
+import type { CallOptions } from '@dak/platform/grpc';
+import type { Logger } from '@dak/platform/logging';
+import type { SharedState } from '@dak/platform/shared-state';
+import { apiKeyRoutes } from './api-keys/api-key-routes';
+import { AuditLog, auditSource } from './audit/audit-log';
+import { auditRoutes } from './audit/audit-routes';
+import { GatewayStore } from './database/gateway-store';
+import { departmentRoutes } from './departments/department-routes';
+import { capabilitiesRoute, type ServiceLimits } from './discovery/capabilities-route';
+import { documentRoutes } from './discovery/document-routes';
+import { indexRoute } from './discovery/index-route';
+import { firstRun, type FirstRun, type FirstRunOptions } from './first-run/first-run';
+import { HttpMetrics } from './http/http-metrics';
+import { HttpServer } from './http/http-server';
+import type { JsonSchema } from './http/json-schema';
+import { openApiDocument } from './http/openapi-document';
+import { RateLimiter, rateLimits, type RateLimits } from './http/rate-limiter';
+import { createRequestHandler } from './http/request-handler';
+import { API_CONTENT_POLICY, securityHeaders } from './http/response-headers';
+import type { AuditNote, Route } from './http/route';
+import { describeRoutes, type RouteDescription } from './http/route-table';
+import { AccessTokens } from './identity/access-token';
+import { CredentialAuthenticator } from './identity/credential-authenticator';
+import { IdentityVersions } from './identity/identity-versions';
+import { LastUsedRecorder } from './identity/last-used-recorder';
+import {
+  OrganizationAnnouncer,
+  type AnnounceOrganization,
+} from './organizations/organization-announcer';
+import { organizationRoutes } from './organizations/organization-routes';
+import type { SessionParts } from './sessions/login';
+import { DEFAULT_LOGIN_LIMITS, LoginThrottle, type LoginLimits } from './sessions/login-throttle';
+import { sessionRoutes } from './sessions/session-routes';
+import { purgeExpired } from './sessions/session-store';
+import { userRoutes } from './users/user-routes';
+
+export interface GatewayOptions {
+  /** `dak_gateway` under its runtime role, migrated. */
+  databaseUrl: string;
+  /** Closed by whoever made it. */
+  sharedState: SharedState;
+  logger: Logger;
+  metrics: Registry;
+  version: string;
+  /** Where clients reach the site; https adds Secure to cookies and Strict-Transport-Security. */
+  siteUrl: string;
+  /** At least 32 characters, the same on every replica and after every start. */
+  secret: string;
+  /** Ed25519, private; the same on every replica. Signs session tokens. */
+  sessionKey: KeyObject;
+  clock?: Clock;
+  rateLimits?: Partial<RateLimits>;
+  loginLimits?: Partial<LoginLimits>;
+  /** Routes of the services. */
+  routes?: readonly Route[];
+  /** Their limits, for `/capabilities`. */
+  serviceLimits?: ServiceLimits;
+  /** Mailboxes that a regular user sees, from the mail service; nobody sees any without it. */
+  visibleMailboxIds?: (call: CallOptions) => Promise<readonly string[]>;
+  /** Tells the services about a new or changed organization; repeated until it resolves. */
+  announceOrganization?: AnnounceOrganization;
+  /** What `/readyz` asks besides database and shared state, by name. */
+  dependencies?: Readonly<Record<string, () => Promise<void>>>;
+  /** Makes a span per request. @default false */
+  isTracing?: boolean;
+}
+
+export interface Gateway {
+  readonly routes: readonly Route[];
+  /** @throws DomainError conflict when the port is taken */
+  listen(port: number, host: string): Promise<{ port: number }>;
+  /** The routes as data, for the generated test matrix. */
+  routeTable(): RouteDescription[];
+  /** @param closeObjects refuses undocumented members in replies (tests) */
+  openApi(closeObjects?: boolean): JsonSchema;
+  /** Fills an empty database and returns what nobody can read again; null when it is not empty. */
+  ensureFirstRun(options?: FirstRunOptions): Promise<FirstRun | null>;
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Folder of the migrations, seen from the source; a bundle passes its own to `applyMigrations`. */
+export const GATEWAY_MIGRATIONS = join(__dirname, '../prisma/migrations');
+
+const UPKEEP_MS = 3_600_000;
+
+/** Builds and joins the parts of the gateway. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const clock = options.clock ?? systemClock;
+  const { logger, sharedState } = options;
+  const warn = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
+  const store = new GatewayStore(options.databaseUrl);
+  const announcer = new OrganizationAnnouncer(
+    store,
+    options.announceOrganization ?? (() => Promise.resolve()),
+    warn('an organization could not be announced; it is tried again'),
+  );
+  const parts = identityParts(options, clock, store, announcer);
+  const limiter = new RateLimiter(sharedState, rateLimits(options.rateLimits));
+  const routes = allRoutes(options, parts, limiter.limits);
+
+  const server = new HttpServer({
+    metrics: options.metrics,
+    isReady: async () => {
+      await store.database.ping();
+      await sharedState.ping();
+      for (const ping of Object.values(options.dependencies ?? {})) await ping();
+    },
+    handle: createRequestHandler({
+      routes,
+      limiter,
+      clock,
+      authenticator: new CredentialAuthenticator({
+        database: store.database,
+        versions: parts.versions,
+        tokens: parts.tokens,
+        lastUsed: parts.lastUsed,
+        clock,
+      }),
+      writeAudit: auditWriter(parts.audit),
+      headers: securityHeaders(parts.isHttps, API_CONTENT_POLICY),
+      metrics: new HttpMetrics(options.metrics),
+      onError: (error, requestId, route) =>
+        logger.error({ err: error, request_id: requestId, route }, 'a request failed'),
+      isTracing: options.isTracing ?? false,
+    }),
+  });
+  const upkeep = setInterval(() => {
+    const now = new Date(clock()).toISOString();
+    store.database
+      .asWorker((tx) => purgeExpired(tx, now))
+      .catch(warn('expired sessions could not be removed'));
+  }, UPKEEP_MS).unref();
+  announcer.start();
+
+  return {
+    routes,
+    listen: (port, host) => server.listen(port, host),
+    routeTable: () => describeRoutes(routes),
+    openApi: (closeObjects = false) =>
+      openApiDocument(routes, { version: options.version, closeObjects }),
+    ensureFirstRun: async (runOptions) => {
+      const made = await firstRun(parts, runOptions);
+      await announcer.announcePending(null);
+      return made;
+    },
+    close: async (graceMs) => {
+      clearInterval(upkeep);
+      await server.close(graceMs);
+      await announcer.stop();
+      await parts.lastUsed.flush();
+      await limiter.close();
+      await store.close();
+    },
+  };
+}
+
+function identityParts(
+  options: GatewayOptions,
+  clock: Clock,
+  store: GatewayStore,
+  announcer: OrganizationAnnouncer,
+): SessionParts {
+  const { logger, sharedState } = options;
+  return {
+    store,
+    clock,
+    versions: new IdentityVersions(sharedState),
+    audit: new AuditLog(store.database, clock),
+    tokens: new AccessTokens(options.sessionKey),
+    lastUsed: new LastUsedRecorder(store.database, clock, (error) =>
+      logger.warn({ err: error }, 'the last use of keys could not be stored'),
+    ),
+    throttle: new LoginThrottle(sharedState, { ...DEFAULT_LOGIN_LIMITS, ...options.loginLimits }),
+    secrets: {
+      idempotency: derived(options.secret, 'idempotent answers'),
+      cursor: derived(options.secret, 'page cursors'),
+    },
+    isHttps: options.siteUrl.startsWith('https:'),
+    organizationChanged: (organizationId) => void announcer.announcePending(organizationId),
+  };
+}
+
+function allRoutes(
+  options: GatewayOptions,
+  parts: SessionParts,
+  limits: RateLimits,
+): readonly Route[] {
+  const { version } = options;
+  const all = (): readonly Route[] => routes;
+  const routes: readonly Route[] = [
+    indexRoute({
+      version,
+      visibleMailboxIds: options.visibleMailboxIds ?? (() => Promise.resolve([])),
+    }),
+    capabilitiesRoute({
+      routes: all,
+      rateLimits: limits,
+      serviceLimits: options.serviceLimits ?? {},
+    }),
+    ...documentRoutes({ version, routes: all }),
+    ...(options.routes ?? []),
+    ...sessionRoutes(parts),
+    ...userRoutes(parts),
+    ...apiKeyRoutes(parts),
+    ...departmentRoutes(parts),
+    ...organizationRoutes(parts),
+    ...auditRoutes(parts),
+  ];
+  return routes;
+}
+
+function auditWriter(audit: AuditLog) {
+  return async (principal: Principal | null, requestId: string, note: AuditNote) => {
+    if (principal === null) return;
+    await audit.recordAlone(auditSource({ principal, requestId }), note);
+  };
+}
+
+function derived(secret: string, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, 'dak gateway', purpose, 32));
+}
+
+export { defineRoute } from './http';
+export type { Route, RouteContext, RouteReply } from './http';
+export type { RouteDescription } from './http/route-table';
+export { newFirstRunSecrets } from './first-run/first-run';
+export type { FirstRun, FirstRunOptions, FirstRunSecrets } from './first-run/first-run';
+export type {
+  AnnounceOrganization,
+  OrganizationState,
+} from './organizations/organization-announcer';
