@@ -58,6 +58,7 @@ export default tseslint.config(
       '**/migrate.ts',
       '**/inspect.ts',
       '**/import-mail.ts',
+      '**/sink.ts',
       '**/*.spec.ts',
       '**/test/**/*.ts',
       '**/bench/**/*.ts',

@@ -1,0 +1,16 @@
+import { readConfig } from '@dak/platform/config';
+import { migrateAll } from './databases';
+
+/** `npm run migrate`: databases, roles and migrations of all services in the cluster of `DAK_DATABASE_URL`. */
+async function main(): Promise<void> {
+  const { DAK_DATABASE_URL: url } = readConfig(['DAK_DATABASE_URL'], process.env);
+  if (url === undefined) throw new Error('set DAK_DATABASE_URL to an administrator’s URL.');
+  await migrateAll(url, (service, applied) =>
+    process.stdout.write(`${service}: ${applied.length ? applied.join(', ') : 'up to date'}\n`),
+  );
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`Dak cannot migrate: ${(error as Error).message}\n`);
+  process.exitCode = 1;
+});
