@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { InvalidError } from '@dak/kernel';
 import type { LogMessage } from './log';
 import { partitionOf } from './murmur2';
+import { packBytes } from './packed-bytes';
 
 const LOCK_PARTITIONS = `
   select p.topic, p.part, p.next_off
@@ -12,9 +13,10 @@ const LOCK_PARTITIONS = `
 
 const INSERT = `
   insert into event_log (topic, part, off, event_id, key, headers, payload, published_at)
-  select topic, part, off, event_id, key, headers, payload, clock.at
-    from unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::jsonb[], $7::bytea[])
-         as record (topic, part, off, event_id, key, headers, payload),
+  select topic, part, off, event_id, key, headers, substring($7::bytea from start for length), clock.at
+    from unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::jsonb[],
+                $8::integer[], $9::integer[])
+         as record (topic, part, off, event_id, key, headers, start, length),
          (select clock_timestamp() as at) as clock`;
 
 const ADVANCE = `
@@ -45,6 +47,7 @@ export async function appendRecords(
     if (partition === undefined) throw new Error(`partition ${topic}/${part} does not exist`);
     return partition.nextOffset++;
   });
+  const { bytes, starts, lengths } = packBytes(messages.map(({ payload }) => payload));
   await client.query(INSERT, [
     placed.map(({ topic }) => topic),
     placed.map(({ part }) => part),
@@ -52,7 +55,9 @@ export async function appendRecords(
     messages.map(({ id }) => id),
     messages.map(({ key }) => key),
     messages.map(({ headers }) => JSON.stringify(headers)),
-    messages.map(({ payload }) => asBuffer(payload)),
+    bytes,
+    starts,
+    lengths,
   ]);
   const grown = [...partitions.values()];
   await client.query(ADVANCE, [
@@ -88,11 +93,4 @@ function partitionFor(
     throw new InvalidError(`There is no topic "${topic}"; add it to the topics of the log.`);
   }
   return { topic, part: partitionOf(key, count) };
-}
-
-/** node-postgres writes a plain Uint8Array inside an array parameter as JSON. */
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -3,15 +3,17 @@ import { InvalidError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { LogMessage, LogRecord } from './log';
 import { partitionOf } from './murmur2';
+import { packBytes } from './packed-bytes';
 
 /** A key stays in one shard, so that one relay at a time moves it. */
 export const OUTBOX_SHARDS = 8;
 
 const APPEND = `
   insert into outbox (id, topic, key, shard, headers, payload)
-  select id, topic, key, shard, headers, payload
-    from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::jsonb[], $6::bytea[])
-         with ordinality as event (id, topic, key, shard, headers, payload, position)
+  select id, topic, key, shard, headers, substring($6::bytea from start for length)
+    from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::jsonb[],
+                $7::integer[], $8::integer[])
+         with ordinality as event (id, topic, key, shard, headers, start, length, position)
    order by position`;
 
 /**
@@ -24,13 +26,16 @@ export async function appendToOutbox(
 ): Promise<void> {
   if (events.length === 0) return;
   const messages = events.map(toLogMessage);
+  const { bytes, starts, lengths } = packBytes(messages.map(({ payload }) => payload));
   await executor.query(APPEND, [
     messages.map((message) => message.id),
     messages.map((message) => message.topic),
     messages.map((message) => message.key),
     messages.map((message) => partitionOf(message.key, OUTBOX_SHARDS)),
     messages.map((message) => JSON.stringify(message.headers)),
-    messages.map((message) => message.payload),
+    bytes,
+    starts,
+    lengths,
   ]);
 }
 

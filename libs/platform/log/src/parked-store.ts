@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import { asBuffer } from './append-records';
 import { toLogRecord, type PartitionClaim } from './consumer-store';
 import { FencedError, type LogRecord, type ParkedKey } from './log';
+import { packBytes } from './packed-bytes';
 import { inTransaction } from './sql-transaction';
 
 const HOLD_CLAIM = `
@@ -16,9 +16,11 @@ const PARK_KEY = `
 const PARK_RECORDS = `
   insert into parked_message
          (group_name, topic, key, part, off, event_id, headers, payload, published_at)
-  select $1, $2, key, part, off, event_id, headers, payload, to_timestamp(published_ms / 1000)
-    from unnest($3::text[], $4::integer[], $5::bigint[], $6::text[], $7::jsonb[], $8::bytea[], $9::float8[])
-         as record (key, part, off, event_id, headers, payload, published_ms)
+  select $1, $2, key, part, off, event_id, headers, substring($8::bytea from start for length),
+         to_timestamp(published_ms / 1000)
+    from unnest($3::text[], $4::integer[], $5::bigint[], $6::text[], $7::jsonb[],
+                $9::integer[], $10::integer[], $11::float8[])
+         as record (key, part, off, event_id, headers, start, length, published_ms)
   on conflict do nothing`;
 
 const PARKED_OF = `
@@ -163,6 +165,7 @@ export class ParkedStore {
   }
 
   async #insert(client: PoolClient, topic: string, records: readonly LogRecord[]): Promise<void> {
+    const { bytes, starts, lengths } = packBytes(records.map(({ payload }) => payload));
     await client.query(PARK_RECORDS, [
       this.#group,
       topic,
@@ -171,7 +174,9 @@ export class ParkedStore {
       records.map(({ offset }) => offset),
       records.map(({ id }) => id),
       records.map(({ headers }) => JSON.stringify(headers)),
-      records.map(({ payload }) => asBuffer(payload)),
+      bytes,
+      starts,
+      lengths,
       records.map(({ publishedAt }) => publishedAt),
     ]);
   }

@@ -101,6 +101,8 @@ export class PostgresLog implements Log {
     this.#pollMs = options.pollMs ?? [5, 250];
     this.#keepDays = options.keepDays ?? 14;
     this.#onError = options.onError ?? (() => undefined);
+    // An idle connection that dies is replaced; without a listener it would end the process.
+    this.#pool.on('error', this.#onError);
   }
 
   /** @throws ConflictError when a topic exists with another number of partitions. */
