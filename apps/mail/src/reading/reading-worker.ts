@@ -1,0 +1,4 @@
+import { readMessage } from './read-message';
+import { serveReadings } from './serve-readings';
+
+serveReadings(readMessage);
