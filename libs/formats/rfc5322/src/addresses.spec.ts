@@ -125,7 +125,6 @@ describe('parseAddressList', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (value) => {
         for (const { name, address } of parseAddressList(value)) {
-          // eslint-disable-next-line no-control-regex -- control characters are what must be absent
           expect(name + address).not.toMatch(/[\x00-\x1f\x7f]/);
           expect(name + address).not.toBe('');
         }

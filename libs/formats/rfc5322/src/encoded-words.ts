@@ -52,7 +52,6 @@ export function decodeEncodedWords(value: string): string {
 
 /** One line of text for people: no control characters, white space runs as one space, trimmed. */
 export function tidyText(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is removed
   return text.replace(/[\s\x00-\x1f\x7f]+/g, ' ').trim();
 }
 

@@ -16,11 +16,10 @@ const PHRASE_OF_ATOMS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/
 /** RFC 2047 §5 (3): all that may stand unencoded in a "Q" word inside a phrase. */
 const SAFE_IN_PHRASE = /[A-Za-z0-9!*+/-]/;
 
-// eslint-disable-next-line no-control-regex -- control characters are what is refused
 const DOT_STRING = /^[^\x00-\x20\x7f"(),:;<>@[\]\\.]+(?:\.[^\x00-\x20\x7f"(),:;<>@[\]\\.]+)*$/;
-// eslint-disable-next-line no-control-regex -- control characters are what is refused
+
 const QUOTED_STRING = /^"(?:[^\x00-\x1f\x7f"\\]|\\[ -~])*"$/;
-// eslint-disable-next-line no-control-regex -- control characters are what is refused
+
 const DOMAIN = /^(?:\[[^\x00-\x20\x7f[\]\\]+\]|[^\x00-\x20\x7f"(),:;<>@[\]\\]+)$/;
 
 /**
