@@ -48,7 +48,7 @@ describe('FolderBlobStore', () => {
   it('loses no acknowledged blob and shows no partial one when killed while writing', async () => {
     const writer = spawn(
       process.execPath,
-      ['--import', 'tsx', join(__dirname, 'fixtures/blob-writer.ts'), root, ORGANIZATION],
+      ['--import', 'tsx', join(__dirname, 'blob-writer.ts'), root, ORGANIZATION],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     let acknowledged = '';

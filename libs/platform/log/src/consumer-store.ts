@@ -16,7 +16,8 @@ export interface FetchPosition {
   since: number;
 }
 
-interface RecordRow {
+/** A record as selected from `event_log` or `parked_message`. */
+export interface RecordRow {
   topic: string;
   part: number;
   off: string;

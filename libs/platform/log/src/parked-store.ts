@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { toLogRecord, type PartitionClaim } from './consumer-store';
+import { toLogRecord, type PartitionClaim, type RecordRow } from './consumer-store';
 import { FencedError, type LogRecord, type ParkedKey } from './log';
 import { packBytes } from './packed-bytes';
 import { inTransaction } from './sql-transaction';
@@ -100,7 +100,7 @@ export class ParkedStore {
   }
 
   async oldest(topic: string, key: string): Promise<LogRecord | null> {
-    const { rows } = await this.#pool.query(OLDEST, [this.#group, topic, key]);
+    const { rows } = await this.#pool.query<RecordRow>(OLDEST, [this.#group, topic, key]);
     return rows[0] === undefined ? null : toLogRecord(rows[0]);
   }
 
