@@ -102,7 +102,7 @@ function decodeDirtyBase64(buffer: Buffer): Uint8Array {
  * at the end of a line is transport padding, a line end is the canonical CRLF whatever the file
  * has (rule 4), "=" not followed by two hexadecimal digits is kept literally.
  */
-export function decodeQuotedPrintable(bytes: Uint8Array): DecodedBody {
+function decodeQuotedPrintable(bytes: Uint8Array): DecodedBody {
   const input = asBuffer(bytes);
   const out = Buffer.allocUnsafe(input.length + countLf(input));
   const end = input.length;
