@@ -35,7 +35,9 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
   const database = `dak_test_${options.name}_${randomBytes(6).toString('hex')}`;
   const runtimeUrl = await withClient(serverUrl, async (admin) => {
     const url = await ensureTemplate(admin, serverUrl, template, role, options.migrationsFolder);
-    await admin.query(`create database ${database} template ${template}`);
+    await admin.query(
+      `create database ${database} template ${template} strategy ${await quickest(admin)}`,
+    );
     return url;
   });
   return {
@@ -77,6 +79,12 @@ async function ensureTemplate(
   } finally {
     await admin.query('select pg_advisory_unlock(hashtext($1))', ['dak test templates']);
   }
+}
+
+/** Copying files takes half as long as copying through the log (22 to 43 ms), but flushes the cluster. */
+async function quickest(admin: Client): Promise<'file_copy' | 'wal_log'> {
+  const { rows } = await admin.query<{ fsync: string }>('show fsync');
+  return rows[0]?.fsync === 'off' ? 'file_copy' : 'wal_log';
 }
 
 async function runtimeUrlOf(admin: Client, template: string): Promise<string | null> {
