@@ -1,0 +1,23 @@
+import type { TenantServiceService } from '@dak/contracts/mail';
+import { InvalidError, isUuid, type Clock } from '@dak/kernel';
+import type { CallContext, Handlers } from '@dak/platform/grpc';
+import type { Database } from '@dak/platform/postgres';
+import { saveOrganization } from './organization-store';
+
+/** What the gateway tells about organizations; registered for the gateway alone. */
+export function createTenantHandlers(deps: {
+  database: Database;
+  clock: Clock;
+}): Handlers<typeof TenantServiceService, CallContext> {
+  return {
+    async putOrganization(request) {
+      if (!isUuid(request.organizationId)) {
+        throw new InvalidError('organization_id must be a UUID.');
+      }
+      await deps.database.inTenant(request.organizationId, (tx) =>
+        saveOrganization(tx, request, new Date(deps.clock())),
+      );
+      return {};
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { PutOrganizationRequest } from '@dak/contracts/mail';
+import type { SqlExecutor } from '@dak/platform/postgres';
+
+const SAVE = `
+  insert into organization as o
+         (organization_id, name, status, time_zone, default_from_name, updated_at)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (organization_id)
+  do update set name              = excluded.name,
+                status            = excluded.status,
+                time_zone         = excluded.time_zone,
+                default_from_name = excluded.default_from_name,
+                updated_at        = excluded.updated_at`;
+
+/** Repeating it changes nothing; the conversation counter of the row stays. */
+export async function saveOrganization(
+  tx: SqlExecutor,
+  organization: PutOrganizationRequest,
+  now: Date,
+): Promise<void> {
+  await tx.query(SAVE, [
+    organization.organizationId,
+    organization.name,
+    organization.status,
+    organization.timeZone || 'UTC',
+    organization.defaultFromName ?? null,
+    now,
+  ]);
+}
