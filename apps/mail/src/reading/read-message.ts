@@ -5,7 +5,7 @@ import { automationSignals } from '@dak/formats/auto-submitted';
 import { readDeliveryReport, type DeliveryReport } from '@dak/formats/dsn';
 import { htmlToText, sanitizeHtml } from '@dak/formats/html';
 import { readDispositionNotification } from '@dak/formats/mdn';
-import { newHtmlOfReply, newTextOfReply, stripSignature } from '@dak/formats/reply-text';
+import { extractReply } from '@dak/formats/reply-text';
 import { parseMessage, type ParsedMessage } from '@dak/formats/rfc5322';
 
 import { classify } from './classify';
@@ -93,28 +93,25 @@ type Bodies = Pick<
 >;
 
 function readBodies(text: string | null, html: string | null): Bodies {
-  const newHtml = html === null ? null : newHtmlOfReply(html);
+  const reply = extractReply({ text, html });
   const htmlSafe = html === null ? null : sanitizeHtml(html, { remoteImages: 'off' });
-  let htmlNew = htmlSafe;
   // Most mail quotes nothing: then the sanitized whole is the new part, too.
-  if (newHtml && newHtml.html !== html)
-    htmlNew = sanitizeHtml(newHtml.html, { remoteImages: 'off' });
-  const shared = { html, htmlSafe, htmlNew };
-  if (text !== null) {
-    const { text: textNew, ...extraction } = newTextOfReply(text);
-    return { ...shared, text, isTextDerived: false, textNew, extraction };
-  }
-  if (html === null || newHtml === null) {
-    return { ...shared, text: null, isTextDerived: false, textNew: null, extraction: null };
-  }
-  const { method, confidence, language } = newHtml;
-  const extraction: Extraction = { method, confidence, language };
-  const whole = newHtml.html === html ? newHtml.text : htmlToText(html);
-  if (whole === '') {
-    return { ...shared, text: null, isTextDerived: false, textNew: null, extraction: null };
-  }
-  const textNew = stripSignature(newHtml.text);
-  return { ...shared, text: whole, isTextDerived: true, textNew, extraction };
+  const htmlNew =
+    reply.html === null || reply.html === html
+      ? htmlSafe
+      : sanitizeHtml(reply.html, { remoteImages: 'off' });
+  const isTextDerived = text === null && reply.text !== null;
+  const { method, confidence, language } = reply;
+  return {
+    text: isTextDerived && html !== null ? htmlToText(html) : text,
+    isTextDerived,
+    html,
+    htmlSafe,
+    textNew: reply.text,
+    htmlNew,
+    extraction:
+      reply.text === null ? null : ({ method, confidence, language } satisfies Extraction),
+  };
 }
 
 function previewOf(text: string): string {

@@ -13,7 +13,9 @@ export interface Attribution {
 const MAX_LINES = 4;
 const MAX_LENGTH = 420;
 
-const EMAIL = /[^\s<>@"]{1,100}@[^\s<>@"]{1,200}/;
+const EMAIL = /[^\s<>@"]@[^\s<>@"]/;
+/** Every attribution begins with a date, an address, a dash or "On"; most lines of prose do not come that far. */
+const MAY_BEGIN = /[\p{Nd}<@年]|^\s{0,4}[-–—*_]|^\s{0,4}On\b/u;
 const DATE_EVIDENCE =
   /\d{1,2}[:.h]\d{2}|\b(?:19|20)\d{2}\b|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [\p{L}]{3,12}|[\p{L}]{3,12}\.? \d{1,2}\b|[年月日]|[년월일]|[०-९০-৯૦-૯੦-੯௦-௯౦-౯೦-೯൦-൯٠-٩]/u;
 
@@ -36,7 +38,7 @@ export function matchAttribution(
   isQuoted: (index: number) => boolean,
 ): Attribution | null {
   const first = lines[at] ?? '';
-  if (first.length > 2000) return null;
+  if (first.length > 2000 || !MAY_BEGIN.test(first)) return null;
   const shared = SHARED_LINE.exec(first.trimEnd());
   if (shared?.[1] !== undefined) {
     const column = first.trimEnd().length - shared[1].length;
@@ -74,6 +76,8 @@ function normalize(line: string): string {
 function recognize(line: string): string | null | undefined {
   if (line.length < 6) return undefined;
   if (DASHED.test(line)) return 'en';
+  const closed = /[:：]$/.test(line);
+  if (!closed && !line.includes('@')) return undefined;
   const plain = line
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
@@ -81,7 +85,6 @@ function recognize(line: string): string | null | undefined {
   const hasEmail = EMAIL.test(plain);
   const hasDate = DATE_EVIDENCE.test(plain);
   if (!hasEmail && !hasDate) return undefined;
-  const closed = /[:：]$/.test(plain);
   for (const { language, verb, opener } of ATTRIBUTION_LANGUAGES) {
     const match = verb.exec(plain);
     if (!match) continue;

@@ -160,6 +160,7 @@ const MAX_BLOCK = 16;
 
 /** The header block that begins exactly at line `at`, or null. */
 export function matchHeaderBlock(lines: readonly string[], at: number): HeaderBlock | null {
+  if (!/[:：]/.test(lines[at] ?? '')) return null;
   const first = readLabel(lines[at] ?? '');
   if (first === null)
     return ONE_LINE.test((lines[at] ?? '').slice(0, 500)) ? { language: null } : null;

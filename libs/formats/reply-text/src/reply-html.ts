@@ -1,14 +1,12 @@
-import { htmlToText, MAX_HTML_LENGTH, VOID_ELEMENTS, type HtmlToken } from '@dak/formats/html';
+import { MAX_HTML_LENGTH, VOID_ELEMENTS, type HtmlToken } from '@dak/formats/html';
 
 import { htmlLines, type HtmlLine } from './html-lines';
 import { findNewLines, type ExtractionMethod, type NewLines } from './new-lines';
 
-/** The HTML counterpart of `ReplyText`. */
+/** The HTML counterpart of `ReplyText`; `html` is never without text when the original has some. */
 export interface ReplyHtml {
   /** Source of the new part, elements balanced as far as the original was; not sanitized. */
   html: string;
-  /** The text of it. */
-  text: string;
   method: ExtractionMethod;
   confidence: number;
   language: string | null;
@@ -21,7 +19,7 @@ export interface ReplyHtml {
  */
 export function newHtmlOfReply(html: string): ReplyHtml {
   if (html.length > MAX_HTML_LENGTH) {
-    return { html, text: htmlToText(html), method: 'none', confidence: 0, language: null };
+    return { html, method: 'none', confidence: 0, language: null };
   }
   const { lines, tokens } = htmlLines(html);
   const found = findNewLines(
@@ -31,11 +29,7 @@ export function newHtmlOfReply(html: string): ReplyHtml {
   const { method, confidence, language } = found;
   const removed = removedRanges(lines, found);
   const kept = removed.length === 0 ? html : withoutRanges(html, tokens, removed);
-  const text = htmlToText(kept, { quoteMarks: false });
-  if (text === '' && removed.length > 0) {
-    return { html, text: htmlToText(html), method: 'all_quoted', confidence: 0.2, language };
-  }
-  return { html: kept, text, method, confidence, language };
+  return { html: kept, method, confidence, language };
 }
 
 interface Range {

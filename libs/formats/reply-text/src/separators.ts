@@ -24,15 +24,21 @@ const REPLY_ABOVE =
 const RULE_LINE = /^[\s>]{0,4}(?:_{10,}|-{10,}|={10,}|\*{10,})\s*$/;
 
 export function isOriginalMark(line: string): boolean {
-  return line.length < 300 && ORIGINAL_MARK.test(line);
+  return line.length < 300 && /[-_=—–]{2}/.test(line) && ORIGINAL_MARK.test(line);
 }
 
 export function isForwardMark(line: string): boolean {
-  return line.length < 300 && (FORWARD_MARK.test(line) || FORWARD_START.test(line));
+  if (line.length >= 300) return false;
+  return (
+    (/[-_=—–]{2}/.test(line) && FORWARD_MARK.test(line)) ||
+    (line.includes(':') && FORWARD_START.test(line))
+  );
 }
 
 export function isReplyAboveMark(line: string): boolean {
-  return line.length < 200 && REPLY_ABOVE.test(line);
+  return (
+    line.length < 200 && /above|below|oberhalb|au-dessus/i.test(line) && REPLY_ABOVE.test(line)
+  );
 }
 
 export function isRuleLine(line: string): boolean {
