@@ -5,6 +5,7 @@ import {
   mentionsOf,
   parentFacts,
   sharedKeys,
+  type LinkedMessage,
   type ThreadMessage,
 } from './threading';
 
@@ -27,7 +28,7 @@ export function threadGroups(messages: readonly ThreadMessage[]): string[][] {
 
 /** As {@link threadGroups}, with the parents of replies that name nothing already chosen; parents outside `messages` do not count. */
 export function connectedMessages(
-  messages: readonly ThreadMessage[],
+  messages: readonly LinkedMessage[],
   parents: ReadonlyMap<string, string>,
 ): string[][] {
   const sets = new DisjointSets();

@@ -12,6 +12,13 @@ export interface ThreadMessageContext {
   receivedAt: number;
 }
 
+/** References beyond this say nothing more: the first and the last ones are kept. */
+const MAX_REFERENCES = 100;
+/** A Date beyond this is none, and more than a timestamp takes. */
+const LATEST = Date.UTC(2200, 0, 1);
+/** Longer ids are accidents, and too long for an index. */
+const MAX_ID_LENGTH = 500;
+
 /** What threading works with, out of the reading of a message. */
 export function threadMessage(
   reading: MessageReading,
@@ -27,17 +34,38 @@ export function threadMessage(
   });
   return {
     id: context.id,
-    messageId: thread.messageId,
-    inReplyTo: thread.inReplyTo,
-    references: thread.references,
+    messageId: usableId(thread.messageId),
+    ...answeredIds(reading),
     threadIndexRoot: thread.threadIndexRoot,
     subject: foldSubject(thread.baseSubject),
     isReplySubject: thread.isReplySubject,
     series: seriesOf(reading.subject, evidence.author, thread.isReplySubject),
-    datedAt: reading.date === null ? context.receivedAt : Date.parse(reading.date),
+    datedAt: datedAt(reading.date, context.receivedAt),
     contentHash: context.contentHash,
     evidence,
   };
+}
+
+function datedAt(date: string | null, receivedAt: number): number {
+  const time = date === null ? Number.NaN : Date.parse(date);
+  return time >= 0 && time <= LATEST ? time : receivedAt;
+}
+
+/** In-Reply-To and References within bounds; a report without them answers the message it is about. */
+function answeredIds(reading: MessageReading): Pick<ThreadMessage, 'inReplyTo' | 'references'> {
+  const inReplyTo = usableId(reading.thread.inReplyTo);
+  const usable = reading.thread.references.filter((id) => usableId(id) !== null);
+  const references =
+    usable.length <= MAX_REFERENCES ? usable : [usable[0]!, ...usable.slice(1 - MAX_REFERENCES)];
+  if (inReplyTo !== null || references.length > 0) return { inReplyTo, references };
+  const reported =
+    reading.reportedMessage?.messageId ?? reading.disposition?.originalMessageId ?? null;
+  return { inReplyTo: usableId(reported), references };
+}
+
+/** The id, unless it is empty or too long to be kept; the raw message has it anyway. */
+export function usableId(id: string | null): string | null {
+  return id === null || id === '' || id.length > MAX_ID_LENGTH ? null : id;
 }
 
 /** The posting addresses of the mailing list a message came through (RFC 2369 §3.4, RFC 2919). */

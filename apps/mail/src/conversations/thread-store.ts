@@ -162,26 +162,26 @@ export async function selectEvidence(
 ): Promise<StoredEvidence[]> {
   if (wanted.length === 0) return [];
   const { rows } = await tx.query<StoredEvidence>(
-    `select ${EVIDENCE_COLUMNS}
-       from (select distinct on (found.message_id) found.*
-               from json_to_recordset($3) as w(hash text, series boolean, orphans boolean, from_at timestamptz, to_at timestamptz)
+    `with wanted as (
+       select *
+         from json_to_recordset($3) as w(hash text, series boolean, orphans boolean, from_at timestamptz, to_at timestamptz))
+     select ${EVIDENCE_COLUMNS}
+       from (select distinct found.message_id
+               from wanted w
               cross join lateral (
-                     select e.* from thread_evidence e
-                      where not w.series
-                        and e.organization_id = $1 and e.mailbox_id = $2 and e.subject_hash = decode(w.hash, 'hex')
-                        and e.dated_at between w.from_at and w.to_at
-                        and (w.orphans or e.is_orphan)
-                      order by e.dated_at desc
-                      limit ${MAX_CANDIDATES}) found
-              union
-             select distinct on (found.message_id) found.*
-               from json_to_recordset($3) as w(hash text, series boolean, orphans boolean, from_at timestamptz, to_at timestamptz)
-              cross join lateral (
-                     select e.* from thread_evidence e
-                      where w.series
-                        and e.organization_id = $1 and e.mailbox_id = $2 and e.series_hash = decode(w.hash, 'hex')
-                        and e.dated_at between w.from_at and w.to_at
-                      limit ${MAX_CANDIDATES}) found) e
+                     (select e.message_id from thread_evidence e
+                       where not w.series
+                         and e.organization_id = $1 and e.mailbox_id = $2 and e.subject_hash = decode(w.hash, 'hex')
+                         and e.dated_at between w.from_at and w.to_at and (w.orphans or e.is_orphan)
+                       order by e.dated_at desc
+                       limit ${MAX_CANDIDATES})
+                      union all
+                     (select e.message_id from thread_evidence e
+                       where w.series
+                         and e.organization_id = $1 and e.mailbox_id = $2 and e.series_hash = decode(w.hash, 'hex')
+                         and e.dated_at between w.from_at and w.to_at and (w.orphans or e.is_orphan)
+                       limit ${MAX_CANDIDATES})) found) found
+       join thread_evidence e on e.organization_id = $1 and e.message_id = found.message_id
        join message m on m.organization_id = $1 and m.id = e.message_id
        left join thread_evidence p on p.organization_id = $1 and p.message_id = e.parent_id
        left join message pm on p.message_id is null and pm.organization_id = $1 and pm.id = e.parent_id`,

@@ -24,12 +24,18 @@ export interface ThreadMessage {
   evidence: ThreadEvidence;
 }
 
+/** What the relations by identifier look at. */
+export type LinkedMessage = Pick<
+  ThreadMessage,
+  'id' | 'messageId' | 'inReplyTo' | 'references' | 'threadIndexRoot' | 'subject' | 'isReplySubject'
+>;
+
 /** Days that a reply may be younger than the message it is attached to by subject. */
-const SUBJECT_WINDOW_MS = 14 * 24 * 3600 * 1000;
+export const SUBJECT_WINDOW_MS = 14 * 24 * 3600 * 1000;
 /** Parts of a numbered series are sent by one program run. */
-const SERIES_WINDOW_MS = 3600 * 1000;
+export const SERIES_WINDOW_MS = 3600 * 1000;
 /** Clocks of correspondents disagree a little. */
-const CLOCK_SKEW_MS = 10 * 60 * 1000;
+export const CLOCK_SKEW_MS = 10 * 60 * 1000;
 
 /** Runs of words that must be quoted before the quotation counts. */
 const MIN_QUOTED_RUNS = 2;
@@ -66,7 +72,7 @@ export function isOrphan(message: ThreadMessage): boolean {
  * Some programs carry References over into a new topic, without In-Reply-To and under a new subject.
  * Such references count only towards messages of the same subject (RFC 8621 §3).
  */
-export function hasWeakReferences(message: ThreadMessage): boolean {
+export function hasWeakReferences(message: LinkedMessage): boolean {
   return (
     message.inReplyTo === null &&
     message.references.length > 0 &&
@@ -79,7 +85,7 @@ export function hasWeakReferences(message: ThreadMessage): boolean {
  * Identifiers that connect all messages that have them. An id that a message refers to connects even
  * when nobody has that message: the replies to a lost message are one thread.
  */
-export function sharedKeys(message: ThreadMessage): string[] {
+export function sharedKeys(message: LinkedMessage): string[] {
   const keys = new Set<string>();
   const mention = hasWeakReferences(message) ? weakMentionKey : mentionKey;
   for (const id of mentionedIds(message)) keys.add(mention(id, message.subject));
@@ -99,7 +105,7 @@ export function mentionsOf(messageId: string, subject: string): string[] {
   return [mentionKey(messageId), weakMentionKey(messageId, subject)];
 }
 
-export function mentionedIds(message: Pick<ThreadMessage, 'inReplyTo' | 'references'>): string[] {
+export function mentionedIds(message: LinkedMessage): string[] {
   const ids = new Set(message.references);
   if (message.inReplyTo !== null) ids.add(message.inReplyTo);
   return [...ids];

@@ -109,16 +109,20 @@ export async function claimSpoolEntries(
   return rows.map(toEntry).sort(byArrival);
 }
 
-/** In the transaction that stores the messages, so that neither can happen without the other. */
-export async function deleteSpoolEntries(
+/**
+ * Removes rows in the transaction that stores their messages, so that neither can happen without the
+ * other. @returns the ids that were still there: another worker may have taken over a lease that ran out
+ */
+export async function takeSpoolEntries(
   tx: SqlExecutor,
   organizationId: string,
   ids: readonly string[],
-): Promise<void> {
-  await tx.query('delete from inbound_spool where organization_id = $1 and id = any($2::uuid[])', [
-    organizationId,
-    ids,
-  ]);
+): Promise<Set<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    'delete from inbound_spool where organization_id = $1 and id = any($2::uuid[]) returning id',
+    [organizationId, ids],
+  );
+  return new Set(rows.map((row) => row.id));
 }
 
 /** Makes a row that failed due again after `delaySeconds`. */

@@ -49,29 +49,36 @@ create table conversation_ref (
 alter table conversation_ref enable row level security;
 create policy tenant on conversation_ref using (organization_id = dak_tenant());
 
--- What the subject fallback of threading compares: who, when, and which words.
+-- What the fallbacks of threading compare: who, when, and which words.
 create table thread_evidence (
   organization_id uuid not null,
   message_id      uuid not null,
   mailbox_id      uuid not null,
+  subject         text not null,               -- base subject without case
   subject_hash    bytea not null,
+  is_reply        boolean not null,
+  series          text,
+  series_hash     bytea,
+  thread_index    text,
   dated_at        timestamptz not null,
   -- Breaks ties the same way whatever arrived first.
-  content_hash    bytea not null,
-  -- A reply by its subject that names no message: it hangs on the best of the earlier ones.
-  is_orphan_reply boolean not null,
+  content_hash    text not null,
+  -- It names no other message, and hangs on the best of those it may answer.
+  is_orphan       boolean not null,
   parent_id       uuid,
   parent_score    integer not null default 0,
   author          integer not null,
-  author_names    integer[] not null default '{}',
-  correspondents  integer[] not null default '{}',
-  mentioned       integer[] not null default '{}',
-  own_words       integer[] not null default '{}',
-  quoted_words    integer[] not null default '{}',
+  author_names    integer[] not null,
+  correspondents  integer[] not null,
+  mentioned       integer[] not null,
+  own_words       integer[] not null,
+  quoted_words    integer[] not null,
   primary key (organization_id, message_id),
   foreign key (organization_id, message_id) references message on delete cascade
 );
 create index thread_evidence_by_subject on thread_evidence (organization_id, mailbox_id, subject_hash, dated_at);
+create index thread_evidence_by_series on thread_evidence (organization_id, mailbox_id, series_hash)
+  where series_hash is not null;
 alter table thread_evidence enable row level security;
 create policy tenant on thread_evidence using (organization_id = dak_tenant());
 
@@ -101,3 +108,5 @@ create policy tenant on import_job using (organization_id = dak_tenant() or dak_
 
 -- Every domain that receives mail answers for postmaster (RFC 5321 §4.5.1).
 create index mailbox_live_domain on mailbox (split_part(address, '@', 2), created_at) where deleted_at is null;
+create index conversation_continuation on conversation (organization_id, linked_conversation_id)
+  where linked_conversation_id is not null;
