@@ -63,7 +63,9 @@ type FileDescription = Pick<UploadRow, 'filename' | 'content_type' | 'dispositio
 function checkDescription(description: UploadDescription): FileDescription {
   const contentId = description.contentId?.replace(/^<(.*)>$/, '$1') ?? null;
   if (contentId !== null && !CONTENT_ID.test(contentId)) {
-    throw new InvalidError('content_id must be 1 to 200 characters without spaces or angle brackets.');
+    throw new InvalidError(
+      'content_id must be 1 to 200 characters without spaces or angle brackets.',
+    );
   }
   const disposition = description.disposition ?? (contentId === null ? 'attachment' : 'inline');
   if (disposition !== 'attachment' && disposition !== 'inline') {

@@ -1,9 +1,16 @@
-import type { RecipientDelivery } from '@dak/contracts/api';
+import type { MessageRecord, RecipientDelivery } from '@dak/contracts/api';
 
 export type DeliveryState = RecipientDelivery['status'];
 
 /** States that may still become an attempt; `sending` is one. */
-export const OPEN_STATES = ['held', 'scheduled', 'queued', 'deferred', 'uncertain', 'sending'] as const;
+export const OPEN_STATES = [
+  'held',
+  'scheduled',
+  'queued',
+  'deferred',
+  'uncertain',
+  'sending',
+] as const;
 
 /** States before the first attempt, which can be taken back without a trace. */
 export const WAITING_STATES = ['held', 'scheduled', 'queued'] as const;
@@ -42,4 +49,9 @@ export function summarizeStates(states: readonly DeliveryState[]): DeliveryState
     'canceled',
   ];
   return order.find((state) => states.includes(state)) ?? 'queued';
+}
+
+/** The status that the message shows; a hold is nothing a reader needs to know. */
+export function messageStatusOf(state: DeliveryState): MessageRecord['status'] {
+  return state === 'held' ? 'queued' : state;
 }

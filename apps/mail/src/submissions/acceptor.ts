@@ -151,7 +151,8 @@ async function storeEntries(
   const expecting = entries.flatMap((entry) =>
     entry.expectedLastMessageId === null ? [] : [entry.conversationId],
   );
-  const last = expecting.length === 0 ? null : await lockLastMessages(tx, organizationId, expecting);
+  const last =
+    expecting.length === 0 ? null : await lockLastMessages(tx, organizationId, expecting);
   const admitted: Entry[] = [];
   const outcomes: Outcome[] = [];
   for (const entry of entries) {

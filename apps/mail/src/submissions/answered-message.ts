@@ -77,7 +77,17 @@ export async function findForwardedMessage(
 export function usableRecipients(addresses: readonly AddressRecord[]): Recipient[] {
   return addresses.flatMap(({ email, name }) => {
     const usable = normalizeAddress(email);
-    return usable === null ? [] : [{ email: usable, name: name.replace(/\p{Cc}+/gu, ' ').trim().slice(0, 256) }];
+    return usable === null
+      ? []
+      : [
+          {
+            email: usable,
+            name: name
+              .replace(/\p{Cc}+/gu, ' ')
+              .trim()
+              .slice(0, 256),
+          },
+        ];
   });
 }
 

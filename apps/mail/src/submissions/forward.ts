@@ -95,7 +95,7 @@ export async function forward(
   });
 }
 
-async function attachmentsOf(
+export async function attachmentsOf(
   tx: SqlExecutor,
   organizationId: string,
   messageId: string,

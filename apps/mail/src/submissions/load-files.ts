@@ -43,7 +43,9 @@ export async function readFiles(
   files: readonly FileReference[],
 ): Promise<Buffer[]> {
   if (files.length > MAX_FILES) {
-    throw new InvalidError(`The message would carry ${files.length} files; at most ${MAX_FILES} are allowed.`);
+    throw new InvalidError(
+      `The message would carry ${files.length} files; at most ${MAX_FILES} are allowed.`,
+    );
   }
   // Base64 turns 57 bytes into a line of 78 (RFC 2045 §6.8).
   const encoded = files.reduce((sum, file) => sum + Math.ceil((file.size_bytes / 57) * 78), 0);

@@ -71,7 +71,9 @@ export async function prepareReply(
         ? null
         : {
             direction: answered.direction,
-            from: usableRecipients(answered.from_address === null ? [] : [answered.from_address])[0] ?? null,
+            from:
+              usableRecipients(answered.from_address === null ? [] : [answered.from_address])[0] ??
+              null,
             replyTo: usableRecipients(answered.reply_to),
             to: usableRecipients(answered.to_addresses),
             cc: usableRecipients(answered.cc_addresses),
@@ -160,7 +162,11 @@ function isAddressOf(mailbox: MailboxRow, email: string): boolean {
 function assertAnswerable(author: SubmissionAuthor, answered: AnsweredMessageRow | null): void {
   if (!author.isAutomatic || answered === null || answered.direction === 'outbound') return;
   const { flags, kind } = answered;
-  if (flags.auto_generated === true || flags.list_mail === true || (kind !== null && kind !== 'human')) {
+  if (
+    flags.auto_generated === true ||
+    flags.list_mail === true ||
+    (kind !== null && kind !== 'human')
+  ) {
     throw new RefusedError(
       'The message to answer is automatic or list mail, which must not be answered automatically. A person has to answer.',
       'loop_suspected',

@@ -114,11 +114,13 @@ export function toNewMessage(
 ): NewMessage {
   const { facts, body, recipients, sendTime } = prepared;
   const { content, sender } = facts;
-  const written = content.bodyText ?? (content.bodyHtml === null ? '' : htmlToPlainText(content.bodyHtml));
+  const written =
+    content.bodyText ?? (content.bodyHtml === null ? '' : htmlToPlainText(content.bodyHtml));
   const safe = (html: string | null) =>
     html === null ? null : sanitizeHtml(html, { remoteImages: 'off' });
   const at = new Date(facts.now).toISOString();
-  const list = (name: keyof RecipientLists) => recipients[name].map(({ email, name }) => ({ email, name }));
+  const list = (name: keyof RecipientLists) =>
+    recipients[name].map(({ email, name }) => ({ email, name }));
   return {
     id: facts.id,
     mailboxId: sender.mailbox.id,

@@ -45,7 +45,10 @@ export function settleRecipients(lists: RecipientLists): {
     });
   const recipients = { to: once(lists.to), cc: once(lists.cc), bcc: once(lists.bcc) };
   if (seen.size === 0) {
-    throw new InvalidError('to, cc and bcc are empty. Name at least one recipient.', 'no_recipients');
+    throw new InvalidError(
+      'to, cc and bcc are empty. Name at least one recipient.',
+      'no_recipients',
+    );
   }
   if (seen.size > MAX_RECIPIENTS) throw tooMany(seen.size);
   return { recipients, warnings: [...new Set(warnings)] };

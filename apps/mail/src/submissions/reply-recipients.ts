@@ -33,7 +33,10 @@ export function replyRecipients(
 ): RecipientLists {
   if (mode === 'custom') {
     if (extra.to.length === 0) {
-      throw new InvalidError('to is empty. reply_mode "custom" needs the recipients in to.', 'no_recipients');
+      throw new InvalidError(
+        'to is empty. reply_mode "custom" needs the recipients in to.',
+        'no_recipients',
+      );
     }
     return extra;
   }

@@ -28,7 +28,8 @@ export function replyReferences(parent: {
   const unique = chain.filter((id, index) => isMessageId(id) && chain.lastIndexOf(id) === index);
   const references =
     unique.length <= KEPT_LAST + 1 ? unique : [unique[0]!, ...unique.slice(-KEPT_LAST)];
-  const inReplyTo = parent.messageId !== null && isMessageId(parent.messageId) ? parent.messageId : null;
+  const inReplyTo =
+    parent.messageId !== null && isMessageId(parent.messageId) ? parent.messageId : null;
   return { inReplyTo, references };
 }
 

@@ -31,11 +31,15 @@ export function parseSendWindow(input: {
   }
   const unknown = input.days.find((day) => !WEEKDAYS.includes(day as Weekday));
   if (input.days.length === 0 || unknown !== undefined) {
-    throw new InvalidError('send_window.days must list at least one of mon, tue, wed, thu, fri, sat, sun.');
+    throw new InvalidError(
+      'send_window.days must list at least one of mon, tue, wed, thu, fri, sat, sun.',
+    );
   }
   for (const field of ['from', 'to'] as const) {
     if (!CLOCK_TIME.test(input[field])) {
-      throw new InvalidError(`send_window.${field} must be a time of day as HH:MM, 00:00 to 23:59.`);
+      throw new InvalidError(
+        `send_window.${field} must be a time of day as HH:MM, 00:00 to 23:59.`,
+      );
     }
   }
   return { ...input, days: input.days as Weekday[] };

@@ -125,7 +125,8 @@ function parsePosition(position: string | undefined): SignaturePosition {
 }
 
 function parseLabels(labels: readonly string[]): string[] {
-  if (labels.length > MAX_LABELS) throw new InvalidError(`labels must not name more than ${MAX_LABELS} labels.`);
+  if (labels.length > MAX_LABELS)
+    throw new InvalidError(`labels must not name more than ${MAX_LABELS} labels.`);
   labels.forEach((label, index) => {
     if (!LABEL.test(label)) {
       throw new InvalidError(
@@ -146,7 +147,8 @@ function parseMetadata(json: Uint8Array): ConversationRecord['metadata'] {
   } catch {
     throw new InvalidError(sentence);
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new InvalidError(sentence);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new InvalidError(sentence);
   const entries = Object.entries(parsed);
   const isScalar = (value: unknown): value is string | number | boolean =>
     ['string', 'number', 'boolean'].includes(typeof value);

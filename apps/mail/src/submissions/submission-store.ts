@@ -69,12 +69,15 @@ export async function insertSubmissions(
   deliveries: readonly NewDelivery[],
   at: string,
 ): Promise<void> {
-  await tx.query('insert into submission select r.* from json_populate_recordset(null::submission, $1) r', [
-    JSON.stringify(
-      rows.map((row) => ({ ...row, organization_id: organizationId })),
-      storable,
-    ),
-  ]);
+  await tx.query(
+    'insert into submission select r.* from json_populate_recordset(null::submission, $1) r',
+    [
+      JSON.stringify(
+        rows.map((row) => ({ ...row, organization_id: organizationId })),
+        storable,
+      ),
+    ],
+  );
   await tx.query(
     `insert into delivery (organization_id, id, submission_id, position, role, recipient, state, priority,
                            next_attempt_at, created_at, updated_at)

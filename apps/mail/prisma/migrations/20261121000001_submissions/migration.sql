@@ -137,6 +137,8 @@ create table delivery (
   lease_until     timestamptz,
   lease_epoch     integer not null default 0,
   phase           text,
+  -- Once true a second try has been spent on an unknown outcome; there is no third.
+  was_uncertain   boolean not null default false,
   transport       text,
   smtp_code       integer,
   enhanced        text,

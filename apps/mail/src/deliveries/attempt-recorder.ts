@@ -1,0 +1,48 @@
+import type { Clock } from '@dak/kernel';
+import type { Database } from '@dak/platform/postgres';
+import { createGroupCommit, type GroupCommit } from '../inbound/group-commit';
+import { recordResults, type AttemptResult } from './record-results';
+
+export interface AttemptRecorder {
+  /** Resolves when the results, all of one organization, are durable. */
+  record(results: readonly AttemptResult[]): Promise<void>;
+}
+
+const MAX_ORGANIZATIONS = 1000;
+
+/** Results that end while one transaction runs share the next one, per organization. */
+export function createAttemptRecorder(deps: {
+  database: Database;
+  clock: Clock;
+  onSpooled: () => void;
+}): AttemptRecorder {
+  const groups = new Map<string, GroupCommit<readonly AttemptResult[], void>>();
+
+  const open = (organizationId: string) =>
+    createGroupCommit<readonly AttemptResult[], void>(
+      async (waiting) => {
+        const results = waiting.flat();
+        const now = deps.clock();
+        await deps.database.inTenant(organizationId, (tx) =>
+          recordResults(tx, organizationId, results, now),
+        );
+        if (results.some(({ spool }) => spool !== null)) deps.onSpooled();
+        return waiting.map(() => undefined);
+      },
+      { maxItems: 100, concurrency: 2 },
+    );
+
+  return {
+    record(results) {
+      const { organizationId } = results[0]!.delivery;
+      let group = groups.get(organizationId);
+      if (group === undefined) {
+        // A group that is dropped here still finishes what it has.
+        if (groups.size >= MAX_ORGANIZATIONS) groups.clear();
+        group = open(organizationId);
+        groups.set(organizationId, group);
+      }
+      return group.submit(results);
+    },
+  };
+}

@@ -1,0 +1,200 @@
+import type { Clock } from '@dak/kernel';
+import type { BlobStore } from '@dak/platform/blobs';
+import type { Database } from '@dak/platform/postgres';
+import type { AddressDirectory } from '../inbound/address-directory';
+import { createAttemptRecorder } from './attempt-recorder';
+import { claimDeliveries } from './claim-deliveries';
+import type { ClaimedDelivery } from './claimed-delivery';
+import { openDeliveryJournal, type DeliveryJournal } from './delivery-journal';
+import { findAnswered } from './find-answered';
+import { createHandOver, type HandOver } from './hand-over';
+import { releaseLeases, renewLeases, takeBackLeases } from './lease-store';
+import { recoverJournal } from './recover-journal';
+import type { Transport } from './transports/transport';
+
+export interface DeliveryWorkerOptions {
+  /** Deliveries under way at the same time. @default 60 */
+  readonly maxDeliveries?: number;
+  /** @default 500 */
+  readonly pollMs?: number;
+  /** @default 60 */
+  readonly leaseSeconds?: number;
+  /** Wait after an unknown outcome before the one further try. @default 15 minutes */
+  readonly uncertainWaitMs?: number;
+}
+
+export interface DeliveryWorkerDeps {
+  readonly database: Database;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly transport: Transport;
+  /** Tells mailboxes of this deployment from the rest of the world. */
+  readonly directory: Pick<AddressDirectory, 'resolve'>;
+  /** Of this process alone: the journal of acceptances lies in it. */
+  readonly journalFolder: string;
+  /** Our name in `Received` fields. */
+  readonly hostName: string;
+  /** Mail for mailboxes of this deployment is in the spool. */
+  readonly onSpooled: () => void;
+  readonly onError: (error: unknown) => void;
+  readonly options?: DeliveryWorkerOptions;
+}
+
+export interface DeliveryWorker {
+  /** Settles what an earlier process left behind, then takes up work. */
+  start(): Promise<void>;
+  /** New deliveries are due: do not wait for the next poll. */
+  wake(): void;
+  /** Claims nothing more and waits for what is under way, at most `graceMs`. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** Takes due deliveries to their next hop; README.md of this folder tells what a crash leaves. */
+export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
+  const { database, transport } = deps;
+  const {
+    maxDeliveries = 60,
+    pollMs = 500,
+    leaseSeconds = 60,
+    uncertainWaitMs = 15 * 60_000,
+  } = deps.options ?? {};
+  const inFlight = new Set<ClaimedDelivery>();
+  const jobs = new Set<Promise<void>>();
+  let active: { journal: DeliveryJournal; handOver: HandOver } | null = null;
+  let stopping = false;
+  let wanted = false;
+  let claiming: Promise<void> | null = null;
+  let pollTimer: NodeJS.Timeout | undefined;
+  let leaseTimer: NodeJS.Timeout | undefined;
+
+  const wake = (): void => {
+    wanted = true;
+    if (claiming !== null || stopping || active === null) return;
+    const { journal, handOver } = active;
+    claiming = claimUntilIdle(journal.owner, handOver)
+      .catch(deps.onError)
+      .finally(() => {
+        claiming = null;
+      });
+  };
+
+  /** When work fails unexpectedly, its leases run out and the deliveries are taken up again. */
+  const run = (deliveries: readonly ClaimedDelivery[], work: () => Promise<void>): void => {
+    for (const delivery of deliveries) inFlight.add(delivery);
+    const job: Promise<void> = work()
+      .catch(deps.onError)
+      .finally(() => {
+        for (const delivery of deliveries) inFlight.delete(delivery);
+        jobs.delete(job);
+        if (wanted) wake();
+      });
+    jobs.add(job);
+  };
+
+  const claimUntilIdle = async (owner: string, handOver: HandOver): Promise<void> => {
+    while (wanted && !stopping) {
+      const room = maxDeliveries - inFlight.size;
+      // A claim costs the same for one row and for twenty: wait until a handful fits.
+      if (room < maxDeliveries / 4) return;
+      wanted = false;
+      const claimed = await claimDeliveries(database, { owner, limit: room, leaseSeconds });
+      if (claimed.length === 0) return;
+      wanted = true;
+      if (stopping) {
+        await database.asWorker((tx) => releaseLeases(tx, claimed));
+        return;
+      }
+      await dispatch(claimed, handOver);
+    }
+  };
+
+  const dispatch = async (
+    claimed: readonly ClaimedDelivery[],
+    handOver: HandOver,
+  ): Promise<void> => {
+    const conditional = claimed.filter(({ cancelIfReply }) => cancelIfReply);
+    const [answered, verdicts] = await Promise.all([
+      findAnswered(database, conditional),
+      Promise.all(claimed.map(({ recipient }) => deps.directory.resolve(recipient))),
+    ]);
+    const outgoing: ClaimedDelivery[] = [];
+    claimed.forEach((delivery, index) => {
+      const verdict = verdicts[index]!;
+      if (!delivery.maySend) {
+        const reason = 'The mailbox or the organization is no longer active';
+        run([delivery], () => handOver.withdraw(delivery, reason));
+      } else if (answered.has(delivery.submissionId)) {
+        run([delivery], () => handOver.withdraw(delivery, 'Canceled: an answer came first'));
+      } else if (verdict.kind === 'unknown') {
+        outgoing.push(delivery);
+      } else {
+        run([delivery], () => handOver.deliverHere(delivery, verdict));
+      }
+    });
+    for (const batch of inBatches(outgoing, transport)) run(batch, () => handOver.sendOut(batch));
+  };
+
+  const tendLeases = async (): Promise<void> => {
+    try {
+      await renewLeases(database, [...inFlight], leaseSeconds);
+      await takeBack(null);
+    } catch (error) {
+      deps.onError(error);
+    }
+  };
+
+  const takeBack = (owner: string | null) =>
+    database.asWorker((tx) =>
+      takeBackLeases(tx, { owner, uncertainWaitSeconds: uncertainWaitMs / 1000 }),
+    );
+
+  return {
+    wake,
+    async start() {
+      const journal = await openDeliveryJournal(deps.journalFolder);
+      await recoverJournal(database, journal, deps.clock);
+      await takeBack(journal.owner);
+      const handOver = createHandOver({
+        ...deps,
+        journal,
+        uncertainWaitMs,
+        recorder: createAttemptRecorder(deps),
+        isStopping: () => stopping,
+      });
+      active = { journal, handOver };
+      pollTimer = setInterval(wake, pollMs);
+      leaseTimer = setInterval(() => void tendLeases(), (leaseSeconds * 1000) / 3);
+      wake();
+    },
+    async stop(graceMs = 30_000) {
+      stopping = true;
+      clearInterval(pollTimer);
+      clearInterval(leaseTimer);
+      let timer: NodeJS.Timeout | undefined;
+      const deadline = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs);
+      });
+      const finished = async () => {
+        await claiming;
+        await Promise.all(jobs);
+      };
+      await Promise.race([finished(), deadline]);
+      clearTimeout(timer);
+      await transport.close(Math.min(graceMs, 5_000));
+      await active?.journal.close();
+      active = null;
+    },
+  };
+}
+
+/** Recipients of one message on the same way share an SMTP transaction. */
+function inBatches(
+  deliveries: readonly ClaimedDelivery[],
+  transport: Transport,
+): ClaimedDelivery[][] {
+  const groups = Map.groupBy(
+    deliveries,
+    ({ submissionId, recipient }) => `${submissionId} ${transport.routeOf(recipient)}`,
+  );
+  return [...groups.values()];
+}

@@ -1,0 +1,133 @@
+import type { Database, SqlExecutor } from '@dak/platform/postgres';
+import type { ClaimedDelivery } from './claimed-delivery';
+import type { JournalEntry } from './delivery-journal';
+
+type LeaseKey = Pick<ClaimedDelivery, 'organizationId' | 'id' | 'epoch'>;
+
+/**
+ * Notes that the final dot is about to be written, durably. Returns the ids whose lease still holds;
+ * the dot must not be written for any other.
+ */
+export async function markFinalDot(
+  database: Database,
+  keys: readonly LeaseKey[],
+): Promise<Set<string>> {
+  const [rows = []] = await database.batchAsWorker([
+    {
+      name: 'delivery_final_dot',
+      text: `update delivery d
+                set phase = 'final_dot'
+               from unnest($1::uuid[], $2::uuid[], $3::integer[]) as k (organization_id, id, epoch)
+              where d.organization_id = k.organization_id and d.id = k.id and d.lease_epoch = k.epoch
+                and d.state = 'sending'
+          returning d.id`,
+      values: columns(keys),
+    },
+  ]);
+  return new Set(rows.map((row) => row['id'] as string));
+}
+
+/** Keeps leases while a slow server takes its time. */
+export async function renewLeases(
+  database: Database,
+  keys: readonly LeaseKey[],
+  leaseSeconds: number,
+): Promise<void> {
+  if (keys.length === 0) return;
+  await database.batchAsWorker([
+    {
+      name: 'delivery_renew',
+      text: `update delivery d
+                set lease_until = now() + make_interval(secs => $4)
+               from unnest($1::uuid[], $2::uuid[], $3::integer[]) as k (organization_id, id, epoch)
+              where d.organization_id = k.organization_id and d.id = k.id and d.lease_epoch = k.epoch
+                and d.state = 'sending'`,
+      values: [...columns(keys), leaseSeconds],
+    },
+  ]);
+}
+
+/** Gives back what was claimed and not begun: the process stops. */
+export async function releaseLeases(worker: SqlExecutor, keys: readonly LeaseKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await worker.query(
+    `update delivery d
+        set state = case when attempts > 1 then 'deferred' else 'queued' end, attempts = attempts - 1,
+            next_attempt_at = now(), lease_owner = null, lease_until = null
+       from unnest($1::uuid[], $2::uuid[], $3::integer[]) as k (organization_id, id, epoch)
+      where d.organization_id = k.organization_id and d.id = k.id and d.lease_epoch = k.epoch
+        and d.state = 'sending' and d.phase is null`,
+    columns(keys),
+  );
+}
+
+/**
+ * Takes leases back from processes that are gone: those that have run out and, at the start of a
+ * process, all under its own name. Before the final dot nothing was accepted: another try is safe.
+ * After it nobody knows: the delivery is uncertain, and is tried once more only when evidence had
+ * time to come and a second copy is the lesser evil.
+ */
+export async function takeBackLeases(
+  worker: SqlExecutor,
+  options: { owner: string | null; uncertainWaitSeconds: number },
+): Promise<number> {
+  const { rowCount } = await worker.query(
+    `with lost as (
+            select d.organization_id, d.id, d.attempts, d.phase, d.transport, d.lease_until,
+                   d.phase = 'final_dot' is true as is_unknown,
+                   s.at_most_once or d.was_uncertain as is_spent
+              from delivery d
+              join submission s on s.organization_id = d.organization_id and s.id = d.submission_id
+             where d.state = 'sending' and (d.lease_until < now() or d.lease_owner = $1)
+               for update of d skip locked),
+          attempt as (
+            insert into delivery_attempt (organization_id, delivery_id, attempt, started_at, finished_at, transport,
+                                          phase, outcome, diagnostic)
+            select organization_id, id, attempts, least(lease_until, now()), now(), coalesce(transport, ''), phase,
+                   case when is_unknown then 'ambiguous' else 'lost' end, 'The sending process ended'
+              from lost
+                on conflict do nothing)
+     update delivery d
+        set state           = case when lost.is_unknown then 'uncertain' else 'deferred' end,
+            was_uncertain   = d.was_uncertain or lost.is_unknown,
+            next_attempt_at = case when not lost.is_unknown then now()
+                                   when lost.is_spent then null
+                                   else now() + make_interval(secs => $2) end,
+            diagnostic      = case when lost.is_unknown
+                                   then 'The sending process ended before the answer to the final dot was known'
+                                   else 'The sending process ended before the message was handed over' end,
+            lease_owner = null, lease_until = null, updated_at = now()
+       from lost
+      where d.organization_id = lost.organization_id and d.id = lost.id`,
+    [options.owner, options.uncertainWaitSeconds],
+  );
+  return rowCount;
+}
+
+/** The deliveries of journal entries that the database does not know as done; their claim must be the one that noted them. */
+export async function findUnrecorded(
+  worker: SqlExecutor,
+  entries: readonly JournalEntry[],
+): Promise<Set<string>> {
+  const { rows } = await worker.query<{ id: string }>(
+    `select d.id
+       from delivery d
+       join unnest($1::uuid[], $2::uuid[], $3::integer[]) as k (organization_id, id, epoch)
+         on d.organization_id = k.organization_id and d.id = k.id and d.lease_epoch = k.epoch
+      where d.state in ('sending', 'uncertain')`,
+    [
+      entries.map((entry) => entry.organizationId),
+      entries.map((entry) => entry.deliveryId),
+      entries.map((entry) => entry.epoch),
+    ],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+function columns(keys: readonly LeaseKey[]): [string[], string[], number[]] {
+  return [
+    keys.map((key) => key.organizationId),
+    keys.map((key) => key.id),
+    keys.map((key) => key.epoch),
+  ];
+}

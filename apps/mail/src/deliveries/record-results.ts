@@ -1,0 +1,199 @@
+import {
+  mailFailedEvent,
+  mailSentEvent,
+  appendMailEvents,
+  type EventFacts,
+} from '../events/mail-events';
+import type { EventEnvelope } from '@dak/contracts/events';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import { SYSTEM, type ActorType } from '../actor';
+import { reviseConversations } from '../conversations/revise-conversations';
+import type { SpoolEntry } from '../inbound/spool-entry';
+import { appendToSpool } from '../inbound/spool';
+import type { ClaimedDelivery } from './claimed-delivery';
+import { messageStatusOf, summarizeStates } from './delivery';
+import type { DeliveryResult } from './judge-result';
+import {
+  insertAttempts,
+  lockSubmissions,
+  numberEvents,
+  selectStates,
+  updateDeliveries,
+  updateMessages,
+  updateSubmissions,
+  type LockedSubmission,
+} from './result-store';
+
+export type DeliveryRoute = 'capture' | 'relay' | 'direct' | 'local';
+
+/** The end of an attempt. */
+export interface AttemptResult {
+  readonly delivery: ClaimedDelivery;
+  readonly result: DeliveryResult;
+  readonly route: DeliveryRoute;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  /** Local delivery: what appears in the spool together with the state `sent`. */
+  readonly spool: SpoolEntry | null;
+}
+
+/**
+ * Records attempts of one organization: deliveries, what messages and submissions show of them,
+ * events, and mail for mailboxes of this deployment, all or nothing. A result whose lease was lost to
+ * a later claim is left out: that claim decides.
+ */
+export async function recordResults(
+  tx: SqlExecutor,
+  organizationId: string,
+  results: readonly AttemptResult[],
+  now: number,
+): Promise<void> {
+  const at = new Date(now).toISOString();
+  const ids = [...new Set(results.map(({ delivery }) => delivery.submissionId))];
+  const submissions = new Map(
+    (await lockSubmissions(tx, organizationId, ids)).map((row) => [row.id, row]),
+  );
+  const held = await updateDeliveries(tx, organizationId, results, at);
+  const recorded = results.filter(({ delivery }) => held.has(delivery.id));
+  if (recorded.length === 0) return;
+  await insertAttempts(tx, organizationId, recorded);
+  await summarize(tx, organizationId, recorded, submissions, now);
+  await announce(tx, organizationId, recorded, submissions, now);
+  const spooled = recorded.flatMap(({ spool }) => (spool === null ? [] : [spool]));
+  if (spooled.length > 0) {
+    // The spool rows belong to other tenants; its policy admits workers.
+    await tx.query(`select set_config('dak.worker', 'on', true)`);
+    await appendToSpool(tx, spooled);
+  }
+}
+
+async function summarize(
+  tx: SqlExecutor,
+  organizationId: string,
+  recorded: readonly AttemptResult[],
+  submissions: ReadonlyMap<string, LockedSubmission>,
+  now: number,
+): Promise<void> {
+  const at = new Date(now).toISOString();
+  const touched = [...new Set(recorded.map(({ delivery }) => delivery.submissionId))];
+  const states = await selectStates(tx, organizationId, touched);
+  const changes = states.map((row) => ({
+    id: row.submission_id,
+    status: summarizeStates(row.states),
+    is_finished: row.is_finished,
+    is_sent: row.states.includes('sent'),
+  }));
+  await updateSubmissions(tx, organizationId, changes, at);
+  await updateMessages(
+    tx,
+    organizationId,
+    changes.map((change) => ({ ...change, status: messageStatusOf(change.status) })),
+    at,
+  );
+  const released = touched
+    .map((id) => submissions.get(id)!)
+    .filter((row) => row.message_status === 'scheduled');
+  if (released.length === 0) return;
+  await tx.query(
+    `update conversation c
+        set scheduled_count = greatest(0, c.scheduled_count - n.count)
+       from (select id, count(*) from unnest($2::uuid[]) as id group by id) n
+      where c.organization_id = $1 and c.id = n.id`,
+    [organizationId, released.map((row) => row.conversation_id)],
+  );
+  await reviseConversations(
+    tx,
+    organizationId,
+    released.map((row) => ({
+      conversationId: row.conversation_id,
+      event: withdrawnOnly(recorded, row.id) ? 'withdrawn' : 'released',
+      actor: authorOf(row),
+    })),
+    now,
+  );
+}
+
+function withdrawnOnly(recorded: readonly AttemptResult[], submissionId: string): boolean {
+  return recorded
+    .filter(({ delivery }) => delivery.submissionId === submissionId)
+    .every(({ result }) => result.state === 'canceled');
+}
+
+async function announce(
+  tx: SqlExecutor,
+  organizationId: string,
+  recorded: readonly AttemptResult[],
+  submissions: ReadonlyMap<string, LockedSubmission>,
+  now: number,
+): Promise<void> {
+  const final = recorded.filter(
+    ({ result }) => result.state === 'sent' || result.state === 'failed',
+  );
+  if (final.length === 0) return;
+  const byConversation = Map.groupBy(
+    final,
+    ({ delivery }) => submissions.get(delivery.submissionId)!.conversation_id,
+  );
+  const numbered = await numberEvents(
+    tx,
+    organizationId,
+    [...byConversation].map(([id, some]) => ({ id, count: some.length })),
+  );
+  const events: EventEnvelope[] = [];
+  for (const row of numbered) {
+    const some = byConversation.get(row.id) ?? [];
+    some.forEach((attempt, index) => {
+      const submission = submissions.get(attempt.delivery.submissionId)!;
+      const facts: EventFacts = {
+        organizationId,
+        mailboxId: row.mailbox_id,
+        departmentId: row.department_id,
+        conversationId: row.id,
+        messageId: submission.id,
+        sequence: row.last - some.length + 1 + index,
+        occurredAt: now,
+        actor: authorOf(submission),
+      };
+      events.push(eventOf(attempt, submission, facts));
+    });
+  }
+  await appendMailEvents(tx, events);
+}
+
+function eventOf(
+  { delivery, result, route }: AttemptResult,
+  submission: LockedSubmission,
+  facts: EventFacts,
+): EventEnvelope {
+  const common = {
+    subject: submission.subject,
+    recipient: delivery.recipient,
+    messageIdHeader: submission.message_id_header,
+    attempts: delivery.attempts,
+    deliveryId: delivery.id,
+  };
+  return result.state === 'sent'
+    ? mailSentEvent(facts, {
+        ...common,
+        smtpCode: result.smtpCode ?? 250,
+        smtpReply: result.diagnostic ?? '',
+        transport: route,
+      })
+    : mailFailedEvent(facts, {
+        ...common,
+        smtpCode: result.smtpCode ?? undefined,
+        diagnostic: result.diagnostic ?? '',
+      });
+}
+
+function authorOf(row: LockedSubmission) {
+  return row.author_type === ''
+    ? SYSTEM
+    : {
+        type: row.author_type as ActorType,
+        id: row.author_id,
+        name: row.author_name,
+        runId: row.author_run_id,
+      };
+}

@@ -1,0 +1,57 @@
+import { InvalidError } from '@dak/kernel';
+import type { SmtpEndpoint, SmtpTlsMode } from '../../outbound/smtp-endpoint';
+import { createCaptureTransport } from './capture-transport';
+import { createDirectTransport } from './direct-transport';
+import { createRelayTransport } from './relay-transport';
+import type { Transport } from './transport';
+
+const TLS_MODES: readonly SmtpTlsMode[] = ['none', 'opportunistic', 'required', 'implicit'];
+
+/**
+ * The transport that a setting names: `capture`, `direct`, or a relay as
+ * `smtp://user:password@host:port?tls=none|opportunistic|required|implicit` (`smtps:` is implicit TLS).
+ * @param localName Our name in EHLO.
+ * @throws InvalidError when the setting is none of them
+ */
+export function createTransport(setting: string, localName: string): Transport {
+  if (setting === 'capture') return createCaptureTransport();
+  if (setting === 'direct') return createDirectTransport({ localName });
+  return createRelayTransport({ endpoint: parseRelayUrl(setting, localName) });
+}
+
+/** @throws InvalidError */
+export function parseRelayUrl(text: string, localName: string): SmtpEndpoint {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isKnown = url?.protocol === 'smtp:' || url?.protocol === 'smtps:';
+  if (url === null || !isKnown || url.hostname === '') {
+    throw new InvalidError(
+      'The mail transport must be capture, direct or smtp://user:password@host:port.',
+    );
+  }
+  const isImplicit = url.protocol === 'smtps:';
+  const asked = url.searchParams.get('tls');
+  const tls = asked === null ? (isImplicit ? 'implicit' : 'opportunistic') : modeOf(asked);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const user = decodeURIComponent(url.username);
+  return {
+    protocol: 'smtp',
+    host,
+    port: url.port === '' ? (tls === 'implicit' ? 465 : user === '' ? 25 : 587) : Number(url.port),
+    tls,
+    localName,
+    ...(user === ''
+      ? {}
+      : {
+          credentials: { user, password: decodeURIComponent(url.password) },
+          allowPlaintextAuth: tls === 'none',
+        }),
+  };
+}
+
+function modeOf(text: string): SmtpTlsMode {
+  const mode = TLS_MODES.find((name) => name === text);
+  if (mode === undefined) {
+    throw new InvalidError(`tls of the mail transport must be one of ${TLS_MODES.join(', ')}.`);
+  }
+  return mode;
+}

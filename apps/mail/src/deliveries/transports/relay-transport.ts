@@ -1,0 +1,26 @@
+import type { SmtpEndpoint } from '../../outbound/smtp-endpoint';
+import { createSmtpPool } from '../../outbound/smtp-pool';
+import type { Transport } from './transport';
+
+export interface RelayOptions {
+  readonly endpoint: SmtpEndpoint;
+  /** @default 20 */
+  readonly maxConnections?: number;
+  /** @default 500 */
+  readonly maxMessages?: number;
+}
+
+/** Everything goes to one server that takes it further. */
+export function createRelayTransport({
+  endpoint,
+  maxConnections = 20,
+  maxMessages = 500,
+}: RelayOptions): Transport {
+  const pool = createSmtpPool({ maxConnections, maxMessages });
+  return {
+    name: 'relay',
+    routeOf: () => 'relay',
+    send: (submission, onPhase) => pool.send(endpoint, submission, onPhase),
+    close: (graceMs) => pool.close(graceMs),
+  };
+}

@@ -1,0 +1,14 @@
+import type { OnSmtpPhase, RecipientResult } from '../../outbound/smtp-phase';
+import type { SmtpSubmission } from '../../outbound/smtp-transaction';
+
+export type TransportName = 'capture' | 'relay' | 'direct';
+
+/** A way out of the deployment. */
+export interface Transport {
+  readonly name: TransportName;
+  /** Recipients with the same key may share one SMTP transaction. */
+  routeOf(recipient: string): string;
+  /** Sends to recipients of one route; one result per recipient, in order. */
+  send(submission: SmtpSubmission, onPhase: OnSmtpPhase): Promise<RecipientResult[]>;
+  close(graceMs: number): Promise<void>;
+}

@@ -1,0 +1,32 @@
+import type { OutboxEntryRecord } from '@dak/contracts/api';
+import { messageStatusOf } from '../deliveries/delivery';
+import { summarizeDeliveries, type DeliveryRow } from './delivery-summary';
+import type { OutboxRow } from './outbox-store';
+
+export function renderOutboxEntry(
+  row: OutboxRow,
+  deliveries: readonly DeliveryRow[],
+): OutboxEntryRecord {
+  const { recipients, attempts, next_attempt_at } = summarizeDeliveries(deliveries);
+  return {
+    id: row.id,
+    conversation_id: row.current_conversation_id,
+    mailbox_id: row.mailbox_id,
+    subject: row.subject,
+    status: messageStatusOf(row.status),
+    hold: row.hold_reason === null ? null : { reason: row.hold_reason, until: row.hold_until },
+    send_at: row.send_at,
+    undo_until: row.undo_until,
+    recipients,
+    attempts,
+    next_attempt_at,
+    author: {
+      type: row.author_type as OutboxEntryRecord['author']['type'],
+      id: row.author_id,
+      name: row.author_name,
+      run_id: row.author_run_id,
+    },
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
