@@ -210,17 +210,17 @@ class Exchange {
   private async authenticate(route: Route) {
     const { authenticator, limiter } = this.deps;
     const credential = await this.credential();
-    let known = authenticator.recall(credential);
-    if (known !== undefined) {
+    const remembered = authenticator.recall(credential);
+    if (remembered === undefined) {
+      const known = await this.resolve(credential);
       const { credentialId } = known.principal;
-      const [isCurrent, allowance] = await Promise.all([
-        authenticator.isCurrent(known),
-        limiter.take(credentialId, route.rateClass),
-      ]);
-      if (isCurrent) return this.charge(known, allowance);
+      return this.charge(known, await limiter.take(credentialId, route.rateClass));
     }
-    known = await this.resolve(credential);
-    return this.charge(known, await limiter.take(known.principal.credentialId, route.rateClass));
+    const [isCurrent, allowance] = await Promise.all([
+      authenticator.isCurrent(remembered),
+      limiter.take(remembered.principal.credentialId, route.rateClass),
+    ]);
+    return this.charge(isCurrent ? remembered : await this.resolve(credential), allowance);
   }
 
   private charge(known: KnownCredential, allowance: Allowance) {
