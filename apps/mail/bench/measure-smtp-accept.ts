@@ -1,5 +1,11 @@
 import { connect } from 'node:net';
 
+export interface SmtpMessage {
+  readonly recipient: string;
+  /** As it goes over the wire: CRLF, dots stuffed, with the final dot. */
+  readonly content: Buffer;
+}
+
 export interface SmtpAcceptLoad {
   readonly host?: string;
   readonly port: number;
@@ -7,10 +13,7 @@ export interface SmtpAcceptLoad {
   readonly sessions: number;
   /** Messages of all sessions together. */
   readonly messages: number;
-  /** Octets of one message, header section included. */
-  readonly bytes: number;
-  /** Recipient of every message. */
-  readonly recipient: string;
+  readonly message: (index: number) => SmtpMessage;
 }
 
 export interface SmtpAcceptResult {
@@ -20,6 +23,8 @@ export interface SmtpAcceptResult {
   readonly p99: number;
   /** Final dots answered with anything but 250. */
   readonly refused: number;
+  /** Milliseconds since the epoch. */
+  readonly firstAcceptedAt: number;
 }
 
 /**
@@ -27,31 +32,31 @@ export interface SmtpAcceptResult {
  * the content one after the other and waits for each reply. Not counted: connecting and EHLO.
  */
 export async function measureSmtpAccept(load: SmtpAcceptLoad): Promise<SmtpAcceptResult> {
-  const content = messageOf(load.bytes);
   const latencies: number[] = [];
-  let left = load.messages;
+  let sent = 0;
   let refused = 0;
+  let firstAcceptedAt = 0;
 
   const open = (): Promise<() => Promise<void>> =>
     new Promise((ready, failed) => {
       const socket = connect({ host: load.host ?? '127.0.0.1', port: load.port });
       socket.setNoDelay(true);
-      const commands = [
-        'MAIL FROM:<bench@source.example>\r\n',
-        `RCPT TO:<${load.recipient}>\r\n`,
-        'DATA\r\n',
-      ];
+      const commands = ['MAIL FROM:<bench@source.example>\r\n', '', 'DATA\r\n'];
+      let content: Buffer = Buffer.alloc(0);
       let step = -2;
       let dotAt = 0;
       let finished: (() => void) | null = null;
       let aborted: (error: Error) => void = failed;
       const next = () => {
-        if (left === 0) {
+        if (sent === load.messages) {
           socket.end('QUIT\r\n');
           finished?.();
           return;
         }
-        left -= 1;
+        const message = load.message(sent);
+        sent += 1;
+        commands[1] = `RCPT TO:<${message.recipient}>\r\n`;
+        content = message.content;
         step = 0;
         socket.write(commands[0]!);
       };
@@ -86,6 +91,7 @@ export async function measureSmtpAccept(load: SmtpAcceptLoad): Promise<SmtpAccep
           case 3:
             latencies.push(performance.now() - dotAt);
             if (!positive) refused += 1;
+            else if (firstAcceptedAt === 0) firstAcceptedAt = Date.now();
             next();
             return;
           default:
@@ -106,14 +112,33 @@ export async function measureSmtpAccept(load: SmtpAcceptLoad): Promise<SmtpAccep
     p50: latencies[Math.floor(latencies.length * 0.5)] ?? 0,
     p99: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
     refused,
+    firstAcceptedAt,
   };
 }
 
-function messageOf(bytes: number): Buffer {
-  const header =
-    'From: <bench@source.example>\r\nTo: <inbox@sink.example>\r\nSubject: Bench\r\n' +
-    'Date: Mon, 06 Oct 2025 10:00:00 +0000\r\nMessage-ID: <bench@source.example>\r\n\r\n';
+/** Messages of `bytes` octets that differ in Message-ID, subject and sender. */
+export function generatedMessages(
+  bytes: number,
+  recipient: string,
+): (index: number) => SmtpMessage {
+  const run = Date.now().toString(36);
   const line = `${'x'.repeat(78)}\r\n`;
-  const lines = Math.max(1, Math.ceil((bytes - header.length) / line.length));
-  return Buffer.from(`${header}${line.repeat(lines)}.\r\n`);
+  const body = `${line.repeat(Math.max(1, Math.ceil((bytes - 200) / line.length)))}.\r\n`;
+  return (index) => ({
+    recipient,
+    content: Buffer.from(
+      `From: <sender-${index % 1000}@source.example>\r\nTo: <${recipient}>\r\nSubject: Bench ${index}\r\n` +
+        `Date: Mon, 06 Oct 2025 10:00:00 +0000\r\nMessage-ID: <${run}.${index}@source.example>\r\n\r\n${body}`,
+      'latin1',
+    ),
+  });
+}
+
+/** A message with any line ends, as DATA carries it (RFC 5321 §4.5.2). */
+export function dataOf(raw: Buffer): Buffer {
+  const text = raw
+    .toString('latin1')
+    .replace(/\r\n|\r|\n/g, '\r\n')
+    .replace(/^\./gm, '..');
+  return Buffer.from(`${text}${text.endsWith('\r\n') ? '' : '\r\n'}.\r\n`, 'latin1');
 }

@@ -1,7 +1,13 @@
 import { createGroupCommit } from '../src/inbound/group-commit';
 import { createSmtpListener } from '../src/inbound/smtp-listener';
 import type { AcceptOutcome, SmtpDelivery } from '../src/inbound/smtp-delivery';
-import { measureSmtpAccept } from './measure-smtp-accept';
+import { readFileSync } from 'node:fs';
+import {
+  dataOf,
+  generatedMessages,
+  measureSmtpAccept,
+  type SmtpMessage,
+} from './measure-smtp-accept';
 
 /** The listener alone: what it takes when making a message durable costs nothing. */
 async function benchListener(): Promise<void> {
@@ -30,12 +36,32 @@ async function benchListener(): Promise<void> {
   });
 }
 
-/** `serve` runs the bare listener; `load <port> <sessions> <messages> <bytes>` drives a server. */
+/** Every file once per recipient, so that no mailbox gets a message twice. */
+function replayed(recipients: readonly string[], files: readonly string[]): SmtpMessage[] {
+  const contents = files.map((file) => dataOf(readFileSync(file)));
+  return recipients.flatMap((recipient) => contents.map((content) => ({ recipient, content })));
+}
+
+/**
+ * `serve` runs the bare listener; `load PORT SESSIONS MESSAGES BYTES [RECIPIENT]` drives a server with
+ * generated messages, `replay PORT SESSIONS RECIPIENT,… FILE…` with every file once per recipient.
+ */
 async function main([mode, ...rest]: string[]): Promise<void> {
   if (mode === 'serve') return benchListener();
-  const [port = 2525, sessions = 10, messages = 10_000, bytes = 4096] = rest.map(Number);
-  const recipient = process.env['BENCH_RECIPIENT'] ?? 'inbox@sink.example';
-  const result = await measureSmtpAccept({ port, sessions, messages, bytes, recipient });
+  const port = Number(rest[0] ?? 2525);
+  const sessions = Number(rest[1] ?? 10);
+  if (mode === 'replay') {
+    const messages = replayed((rest[2] ?? '').split(','), rest.slice(3));
+    const message = (index: number) => messages[index]!;
+    print(await measureSmtpAccept({ port, sessions, messages: messages.length, message }));
+    return;
+  }
+  const messages = Number(rest[2] ?? 10_000);
+  const message = generatedMessages(Number(rest[3] ?? 4096), rest[4] ?? 'inbox@sink.example');
+  print(await measureSmtpAccept({ port, sessions, messages, message }));
+}
+
+function print(result: unknown): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
