@@ -23,6 +23,15 @@ export interface DeliveryReport {
   returned: ReturnedMessage | null;
 }
 
+/** A group takes some 300 bytes and RFC 5321 §4.5.3.1.8 asks for 100 recipients; more than this is no report. */
+const MAX_STATUS_BYTES = 1024 * 1024;
+
+/** Reports on more recipients are read without the words around them, to bound the search. */
+const MAX_EXPLAINED = 100;
+
+/** Characters of a diagnostic that are kept. */
+const MAX_DIAGNOSTIC = 2000;
+
 const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status'];
 
 /**
@@ -37,7 +46,9 @@ export function readDeliveryReport(
   const part = findOwnPart(message.root, STATUS_TYPES);
   const isBounce = part !== null || looksLikeBounce(message, body);
   if (!isBounce) return null;
-  const machineReadable = part ? reportText(part.content) : misplacedStatus(message, body);
+  const machineReadable = part
+    ? reportText(part.content.subarray(0, MAX_STATUS_BYTES))
+    : misplacedStatus(message, body);
   if (machineReadable !== null) {
     const report = parseDeliveryStatus(machineReadable);
     if (report.recipients.length > 0) {
@@ -47,7 +58,7 @@ export function readDeliveryReport(
         reportingMta: report.reportingMta,
         arrivalDate: report.arrivalDate,
         recipients: report.recipients.map((recipient) =>
-          toOutcome(recipient, report.recipients.length === 1 ? body : wordsOn(recipient, body)),
+          toOutcome(recipient, wordsOn(recipient, report.recipients.length, body)),
         ),
         returned: findReturnedMessage(message.root),
       };
@@ -62,7 +73,7 @@ export function readDeliveryReport(
  */
 function misplacedStatus(message: ParsedMessage, body: string): string | null {
   const wrapped = message.leaves.find((leaf) => STATUS_TYPES.includes(leaf.contentType));
-  if (wrapped) return reportText(wrapped.content);
+  if (wrapped) return reportText(wrapped.content.subarray(0, MAX_STATUS_BYTES));
   const bounded = body.slice(0, 64 * 1024);
   const at = /^Reporting-MTA:/im.exec(bounded)?.index ?? /^Final-Recipient:/im.exec(bounded)?.index;
   if (at === undefined || !/^Final-Recipient:/im.test(bounded.slice(at))) return null;
@@ -72,7 +83,9 @@ function misplacedStatus(message: ParsedMessage, body: string): string | null {
 }
 
 /** In a report on several recipients, only the lines about this one may explain its failure. */
-function wordsOn(recipient: RecipientStatus, body: string): string {
+function wordsOn(recipient: RecipientStatus, recipients: number, body: string): string {
+  if (recipients === 1) return body;
+  if (recipients > MAX_EXPLAINED) return '';
   const names = [recipient.finalRecipient, recipient.originalRecipient]
     .filter((name) => name !== null)
     .map((name) => name.toLowerCase());
@@ -105,7 +118,7 @@ function toOutcome(recipient: RecipientStatus, words: string): RecipientOutcome 
     finalRecipient: recipient.finalRecipient,
     originalRecipient: recipient.originalRecipient,
     remoteMta: recipient.remoteMta,
-    diagnosticCode: recipient.diagnosticCode,
+    diagnosticCode: recipient.diagnosticCode?.slice(0, MAX_DIAGNOSTIC) ?? null,
   };
 }
 
@@ -205,7 +218,7 @@ function fromText(message: ParsedMessage, body: string): DeliveryReport | null {
         finalRecipient: recipient,
         originalRecipient: null,
         remoteMta: null,
-        diagnosticCode: text.slice(0, 1000) || null,
+        diagnosticCode: text.slice(0, MAX_DIAGNOSTIC) || null,
       };
     }),
     returned,
