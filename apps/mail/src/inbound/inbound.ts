@@ -1,12 +1,8 @@
 import type { Clock } from '@dak/kernel';
 import type { AddressDirectory } from './address-directory';
 import type { AcceptOutcome, SmtpDelivery, SmtpHandlers } from './smtp-delivery';
-import {
-  createSmtpListener,
-  type SmtpLimits,
-  type SmtpListener,
-  type SmtpListenerLog,
-} from './smtp-listener';
+import { createSmtpListener, type SmtpListener } from './smtp-listener';
+import type { SmtpLimits, SmtpListenerLog } from './smtp-listener-options';
 import type { Spool } from './spool';
 import { spoolEntry, type SpoolEntry } from './spool-entry';
 
