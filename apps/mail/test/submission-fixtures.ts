@@ -14,7 +14,7 @@ import { createCaptureTransport } from '../src/deliveries/transports/capture-tra
 import { createRelayTransport } from '../src/deliveries/transports/relay-transport';
 import type { Transport } from '../src/deliveries/transports/transport';
 import { createAddressDirectory } from '../src/inbound/address-directory';
-import { createAcceptor } from '../src/submissions/acceptor';
+import { createAcceptor, type Acceptor } from '../src/submissions/acceptor';
 import { createSubmissionHandlers } from '../src/submissions/handlers';
 import { openMailDatabase, type MailDatabase } from './mail-fixtures';
 
@@ -23,6 +23,7 @@ export interface Sending {
   blobs: FolderBlobStore;
   folder: string;
   handlers: ReturnType<typeof createSubmissionHandlers>;
+  acceptor: Acceptor;
   errors: unknown[];
   /** A worker over the same database; started. `folder` separates processes. */
   worker(transport?: Transport, options?: WorkerSettings): Promise<DeliveryWorker>;
@@ -42,12 +43,13 @@ export async function openSending(maxConnections = 6): Promise<Sending> {
   const errors: unknown[] = [];
   const onAccepted = () => workers.forEach((worker) => worker.wake());
   const { database } = mail;
+  const acceptor = createAcceptor({ database, blobs, onAccepted });
   const handlers = createSubmissionHandlers({
     database,
     blobs,
     clock: systemClock,
     cursorKey: Buffer.alloc(32, 7),
-    acceptor: createAcceptor({ database, blobs, onAccepted }),
+    acceptor,
     onAccepted,
   });
   return {
@@ -55,6 +57,7 @@ export async function openSending(maxConnections = 6): Promise<Sending> {
     blobs,
     folder,
     handlers,
+    acceptor,
     errors,
     async worker(transport = createCaptureTransport(), { process = 'a', ...options } = {}) {
       const worker = createDeliveryWorker({

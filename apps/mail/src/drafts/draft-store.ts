@@ -43,16 +43,16 @@ export async function updateDraftRow(
   );
 }
 
-/** False when it is gone already. */
+/** False when it is gone or no longer the version that `row` is. */
 export async function deleteDraftRow(
   tx: SqlExecutor,
   organizationId: string,
-  row: Pick<DraftRow, 'id' | 'conversation_id'>,
+  row: Pick<DraftRow, 'id' | 'conversation_id' | 'version'>,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query('delete from draft where organization_id = $1 and id = $2', [
-    organizationId,
-    row.id,
-  ]);
+  const { rowCount } = await tx.query(
+    'delete from draft where organization_id = $1 and id = $2 and version = $3',
+    [organizationId, row.id, row.version],
+  );
   await setOpenDraft(tx, organizationId, row.conversation_id);
   return rowCount > 0;
 }

@@ -1,6 +1,7 @@
 import { DomainError, InvalidError, isUuid, RefusedError } from '@dak/kernel';
 import type { ConversationRecord } from '@dak/contracts/api';
 import type { Content } from '@dak/contracts/mail';
+import { labelName, MAX_LABELS } from '../labels/label-name';
 import { storableText } from '../sql-parameters';
 import { SIGNATURE_POSITIONS, type SignaturePosition } from './assemble-body';
 import { parseRecipient, type Recipient } from './recipient';
@@ -11,9 +12,7 @@ import { parseSendWindow } from './send-window';
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 export const MAX_FILES = 20;
 const MAX_SUBJECT_LENGTH = 998;
-const MAX_LABELS = 64;
 const MAX_METADATA_KEYS = 64;
-const LABEL = /^[a-z0-9][a-z0-9._:-]{0,62}$/;
 
 export type SignatureChoice =
   | { readonly kind: 'default' }
@@ -125,16 +124,10 @@ function parsePosition(position: string | undefined): SignaturePosition {
 }
 
 function parseLabels(labels: readonly string[]): string[] {
-  if (labels.length > MAX_LABELS)
+  if (labels.length > MAX_LABELS) {
     throw new InvalidError(`labels must not name more than ${MAX_LABELS} labels.`);
-  labels.forEach((label, index) => {
-    if (!LABEL.test(label)) {
-      throw new InvalidError(
-        `labels[${index}] must be 1 to 63 characters of a-z, 0-9, ".", "_", ":" and "-", beginning with a letter or digit.`,
-      );
-    }
-  });
-  return [...new Set(labels)];
+  }
+  return [...new Set(labels.map((label) => labelName('labels', label)))];
 }
 
 function parseMetadata(json: Uint8Array): ConversationRecord['metadata'] {

@@ -1,0 +1,46 @@
+import { ConflictError } from '@dak/kernel';
+import type { Document, SendDraftRequest } from '@dak/contracts/mail';
+import type { CallContext } from '@dak/platform/grpc';
+import { readerInTenant } from '../database-reader';
+import { prepareCompose } from '../submissions/prepare-compose';
+import { prepareReply } from '../submissions/prepare-reply';
+import { storedAnswer } from '../submissions/stored-answer';
+import type { SubmissionDeps } from '../submissions/submission-deps';
+import { composeOf, replyOf } from './draft-fields';
+import { deleteDraftRow } from './draft-store';
+import { loadDraft } from './load-draft';
+
+/**
+ * Sends the draft as it is now; it is gone once the mail is accepted, in one transaction. Needs `send`.
+ * @throws ConflictError `draft_changed` when somebody changed or sent it at the same time
+ */
+export async function sendDraft(
+  deps: SubmissionDeps,
+  request: SendDraftRequest,
+  context: CallContext,
+): Promise<Document> {
+  const answered = await storedAnswer(deps.database, context);
+  if (answered !== null) return answered;
+  const { principal } = context;
+  const { organizationId } = principal;
+  const reader = readerInTenant(deps.database, organizationId);
+  const row = await loadDraft(reader, principal, request.id, 'send', {
+    expectedVersion: request.expectedVersion,
+  });
+  const prepared =
+    row.kind === 'compose'
+      ? await prepareCompose(deps, composeOf(row), context, row.id)
+      : await prepareReply(deps, replyOf(row), context, row.id);
+  return deps.acceptor.accept({
+    expectedLastMessageId: null,
+    ...prepared,
+    context,
+    andThen: async (tx) => {
+      if (await deleteDraftRow(tx, organizationId, row)) return;
+      throw new ConflictError(
+        'The draft was changed or sent by somebody else at the same time. Read it again.',
+        'draft_changed',
+      );
+    },
+  });
+}
