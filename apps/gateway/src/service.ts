@@ -1,5 +1,4 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
-import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { systemClock, type Clock, type Principal } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
@@ -81,9 +80,6 @@ export interface Gateway {
   ensureFirstRun(options?: FirstRunOptions): Promise<FirstRun | null>;
   close(graceMs?: number): Promise<void>;
 }
-
-/** Folder of the migrations, seen from the source; a bundle passes its own to `applyMigrations`. */
-export const GATEWAY_MIGRATIONS = join(__dirname, '../prisma/migrations');
 
 const UPKEEP_MS = 3_600_000;
 
@@ -233,3 +229,4 @@ export type {
   AnnounceOrganization,
   OrganizationState,
 } from './organizations/organization-announcer';
+export { mailService } from './mail/mail-service';

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createGateway, mailRoutes, type Gateway } from '@dak/gateway';
+import pg from 'pg';
+import { createGateway, mailService, type Gateway } from '@dak/gateway';
 import { createMailService } from '@dak/mail';
 import type { Config, VariableName } from '@dak/platform/config';
 import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { InProcessChannel } from '@dak/platform/grpc';
 import type { Running } from '@dak/platform/lifecycle';
+import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
@@ -87,10 +89,18 @@ async function start(
   const metrics = createMetrics('dak');
   const secret = config.DAK_SECRET ?? data.secrets.secret;
 
+  const logPool = new pg.Pool({ connectionString: databases.log, max: 4 });
+  undo.push(() => logPool.end());
+  const log = await PostgresLog.open({
+    pool: logPool,
+    onError: (error) => logger.warn({ err: error }, 'the event log is tried again'),
+  });
+  undo.push(() => log.close());
+
   const mail = createMailService({
     databaseUrl: databases.mail,
-    logDatabaseUrl: databases.log,
-    blobs: new FolderBlobStore(join(data.path, 'blobs')),
+    log,
+    blobs: await FolderBlobStore.open(join(data.path, 'blobs')),
     sharedState,
     logger: logger.child({ service: 'mail' }),
     metrics,
@@ -103,7 +113,7 @@ async function start(
     inboundPerMinute: config.DAK_INBOUND_RATE_PER_MINUTE,
     parserThreads: config.DAK_PARSER_THREADS,
     readingWorkerFile: join(__dirname, '../mail/reading-worker.js'),
-    journalFile: join(data.path, 'deliveries.journal'),
+    journalFolder: join(data.path, 'journal'),
   });
   const channel = new InProcessChannel(mail.registry);
   const gateway = createGateway({
@@ -119,7 +129,7 @@ async function start(
       readsPerMinute: config.DAK_READS_PER_MINUTE,
       writesPerMinute: config.DAK_WRITES_PER_MINUTE,
     },
-    ...mailRoutes(channel, { secret }),
+    ...mailService(channel),
     dependencies: { mail: () => mail.ready() },
     isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
   });
@@ -130,7 +140,7 @@ async function start(
   const { smtp, lmtp } = await mail.start();
   const bootstrap = await listen(gateway, config, data, {
     smtp: { host: config.DAK_SMTP_HOST, port: smtp },
-    lmtp: { host: config.DAK_SMTP_HOST, port: lmtp },
+    lmtp: { host: config.DAK_SMTP_HOST, port: lmtp ?? 0 },
   });
   const file = join(data.path, 'bootstrap.json');
   writePrivateFile(file, bootstrap);

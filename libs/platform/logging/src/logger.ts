@@ -36,8 +36,22 @@ export function createLogger(service: string, level: string): Logger {
         paths: REDACTED.flatMap((name) => [name, `*.${name}`]),
         censor: '[redacted]',
       },
+      serializers: { err: describeError },
       formatters: { level: (label) => ({ level: label }) },
     },
     pino.destination({ dest: 2, sync: false }),
   );
+}
+
+/** What helps, and nothing that an error drags along (connections with their settings, requests, rows). */
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code } = error as { code?: unknown };
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code === undefined ? {} : { code }),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
 }

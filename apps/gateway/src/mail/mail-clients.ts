@@ -1,0 +1,39 @@
+import {
+  AttachmentServiceService,
+  ConversationServiceService,
+  DraftServiceService,
+  ImportServiceService,
+  LabelServiceService,
+  MailboxServiceService,
+  SignatureServiceService,
+  SubmissionServiceService,
+  TenantServiceService,
+} from '@dak/contracts/mail';
+import { createClient, type CallOptions, type Channel, type Client } from '@dak/platform/grpc';
+
+/** Typed clients of everything the mail service answers. */
+export interface MailClients {
+  readonly mailboxes: Client<typeof MailboxServiceService, CallOptions>;
+  readonly conversations: Client<typeof ConversationServiceService, CallOptions>;
+  readonly labels: Client<typeof LabelServiceService, CallOptions>;
+  readonly submissions: Client<typeof SubmissionServiceService, CallOptions>;
+  readonly drafts: Client<typeof DraftServiceService, CallOptions>;
+  readonly signatures: Client<typeof SignatureServiceService, CallOptions>;
+  readonly attachments: Client<typeof AttachmentServiceService, CallOptions>;
+  readonly imports: Client<typeof ImportServiceService, CallOptions>;
+  readonly tenants: Client<typeof TenantServiceService, CallOptions>;
+}
+
+export function createMailClients(channel: Channel): MailClients {
+  return {
+    mailboxes: createClient(MailboxServiceService, channel),
+    conversations: createClient(ConversationServiceService, channel),
+    labels: createClient(LabelServiceService, channel),
+    submissions: createClient(SubmissionServiceService, channel),
+    drafts: createClient(DraftServiceService, channel),
+    signatures: createClient(SignatureServiceService, channel),
+    attachments: createClient(AttachmentServiceService, channel),
+    imports: createClient(ImportServiceService, channel),
+    tenants: createClient(TenantServiceService, channel),
+  };
+}

@@ -1,0 +1,172 @@
+import { hkdfSync } from 'node:crypto';
+import type { Registry } from 'prom-client';
+import {
+  AttachmentServiceService,
+  DraftServiceService,
+  MailboxServiceService,
+  SubmissionServiceService,
+  TenantServiceService,
+} from '@dak/contracts/mail';
+import { systemClock, uuidv7, type Clock } from '@dak/kernel';
+import type { BlobStore } from '@dak/platform/blobs';
+import { ServiceRegistry } from '@dak/platform/grpc';
+import { OutboxRelay, type Log } from '@dak/platform/log';
+import type { Logger } from '@dak/platform/logging';
+import { Database } from '@dak/platform/postgres';
+import type { SharedState } from '@dak/platform/shared-state';
+import { createAttachmentHandlers } from './attachments/handlers';
+import { createUploadSweeper } from './attachments/sweep-uploads';
+import { createDeliveryWorker } from './deliveries/delivery-worker';
+import { createTransport } from './deliveries/transports/create-transport';
+import { createDraftHandlers } from './drafts/handlers';
+import { createAddressDirectory } from './inbound/address-directory';
+import { createInbound, type InboundPorts } from './inbound/inbound';
+import { createInboundPipeline } from './inbound/inbound-pipeline';
+import { createSpool } from './inbound/spool';
+import { createMailboxHandlers } from './mailboxes/handlers';
+import { createTenantHandlers } from './organizations/handlers';
+import { ReadingPool } from './reading/reading-pool';
+import { createAcceptor } from './submissions/acceptor';
+import { createSubmissionHandlers } from './submissions/handlers';
+
+export interface MailServiceOptions {
+  /** `dak_mail` under its runtime role, migrated. */
+  databaseUrl: string;
+  /** Closed by whoever opened it. */
+  log: Log;
+  blobs: BlobStore;
+  sharedState: SharedState;
+  logger: Logger;
+  metrics: Registry;
+  clock?: Clock;
+  /** At least 32 characters, the same on every replica and after every start. */
+  secret: string;
+  /** Our name in greetings, EHLO and trace fields. */
+  hostName: string;
+  smtp: { host: string; port: number };
+  lmtp: { host: string; port: number };
+  /** `capture`, `direct` or the URL of a relay. */
+  transport: string;
+  maxMessageBytes: number;
+  /** Messages per minute from one client address. */
+  inboundPerMinute: number;
+  parserThreads: number;
+  /** The bundled reading worker. */
+  readingWorkerFile: string;
+  /** Of this process alone; holds what the next hop accepted until it is committed. */
+  journalFolder: string;
+}
+
+export interface MailService {
+  /** What the service answers, for an in-process channel or a gRPC server. */
+  readonly registry: ServiceRegistry;
+  /** Takes up background work and opens the SMTP and LMTP listeners. */
+  start(): Promise<InboundPorts>;
+  /** Rejects while a dependency is down. */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Builds and joins the parts of the mail service. */
+export function createMailService(options: MailServiceOptions): MailService {
+  const { blobs, logger, hostName, log } = options;
+  const clock = options.clock ?? systemClock;
+  const database = new Database({ url: options.databaseUrl, applicationName: 'dak mail' });
+  const cursorKey = new Uint8Array(
+    hkdfSync('sha256', options.secret, 'dak mail', 'page cursors', 32),
+  );
+  const failed = (what: string) => (error: unknown) => logger.error({ err: error }, what);
+
+  const relay = new OutboxRelay({
+    source: database,
+    channel: log.openRelay('mail', `mail-${uuidv7()}`),
+    onError: failed('events could not be moved to the log; it is tried again'),
+  });
+  const reading = new ReadingPool({
+    workerFile: options.readingWorkerFile,
+    size: options.parserThreads,
+  });
+  const pipeline = createInboundPipeline({
+    database,
+    blobs,
+    read: (raw) => reading.read(raw),
+    log: logger,
+    onStored: () => relay.wake(),
+  });
+  const spool = createSpool({ database, blobs, onAppended: () => pipeline.wake() });
+  const directory = createAddressDirectory({ database, clock });
+  const inbound = createInbound({
+    directory,
+    spool,
+    clock,
+    log: logger,
+    hostName,
+    smtp: options.smtp,
+    lmtp: options.lmtp,
+    limits: { maxMessageBytes: options.maxMessageBytes },
+    consume: async (key) => {
+      const taken = await options.sharedState.consume(
+        `inbound:${key}`,
+        options.inboundPerMinute,
+        MINUTE_MS,
+      );
+      return taken.allowed;
+    },
+  });
+  const deliveries = createDeliveryWorker({
+    database,
+    blobs,
+    clock,
+    transport: createTransport(options.transport, hostName),
+    directory,
+    journalFolder: options.journalFolder,
+    hostName,
+    onSpooled: () => pipeline.wake(),
+    onError: failed('a delivery could not be worked on; it is tried again'),
+  });
+  const onAccepted = (): void => {
+    deliveries.wake();
+    relay.wake();
+  };
+  const acceptor = createAcceptor({ database, blobs, onAccepted });
+  const uploads = createUploadSweeper({
+    database,
+    onError: failed('expired uploads could not be removed'),
+  });
+
+  const registry = new ServiceRegistry();
+  const submissionDeps = { database, blobs, clock, acceptor, cursorKey, onAccepted };
+  registry.register(
+    MailboxServiceService,
+    createMailboxHandlers({ database, clock, cursorKey, defaultDomain: null }),
+  );
+  registry.register(SubmissionServiceService, createSubmissionHandlers(submissionDeps));
+  registry.register(DraftServiceService, createDraftHandlers(submissionDeps));
+  registry.register(AttachmentServiceService, createAttachmentHandlers({ database, blobs, clock }));
+  registry.register(TenantServiceService, createTenantHandlers({ database, clock }), {
+    gatewayOnly: true,
+  });
+
+  return {
+    registry,
+    async start() {
+      relay.start();
+      uploads.start();
+      pipeline.start();
+      await deliveries.start();
+      return inbound.start();
+    },
+    async ready() {
+      await database.ping();
+    },
+    async stop() {
+      await inbound.stop();
+      await Promise.all([deliveries.stop(), pipeline.stop(), uploads.stop()]);
+      await reading.close();
+      await relay.stop();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Bootstrap } from '../src/bootstrap';
+
+const MAIN = resolve(__dirname, '../../../dist/standalone/main.js');
+const START_WAIT_MS = 60_000;
+
+export interface RunningDak {
+  bootstrap: Bootstrap;
+  dataDir: string;
+  process: ChildProcess;
+  /** JSON over HTTP with the first API key. */
+  api(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>; // eslint-disable-line @typescript-eslint/no-explicit-any
+  /** SIGTERM, and waits for the end; the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL: nothing is told, nothing is flushed. */
+  kill(): Promise<void>;
+}
+
+/** A folder for one deployment that outlives its processes; PostgreSQL's own user can enter it. */
+export function temporaryDataDir(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'dak-e2e-'));
+  return join(folder, 'data');
+}
+
+export function removeDataDir(dataDir: string): void {
+  rmSync(resolve(dataDir, '..'), { recursive: true, force: true });
+}
+
+/** The built standalone process, as `npm start` runs it, on free ports. */
+export async function startDak(
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<RunningDak> {
+  const file = join(dataDir, 'bootstrap.json');
+  rmSync(file, { force: true });
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'],
+      DAK_DATA_DIR: dataDir,
+      DAK_HTTP_PORT: '0',
+      DAK_SMTP_PORT: '0',
+      DAK_LMTP_PORT: '0',
+      DAK_LOG_LEVEL: 'warn',
+      ...environment,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr
+    .setEncoding('utf8')
+    .on('data', (text: string) => (said = (said + text).slice(-4000)));
+  const deadline = Date.now() + START_WAIT_MS;
+  while (!existsSync(file)) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`Dak did not start: ${said}`);
+    }
+    await delay(20);
+  }
+  const bootstrap = JSON.parse(readFileSync(file, 'utf8')) as Bootstrap;
+  const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
+  return {
+    bootstrap,
+    dataDir,
+    process: child,
+    api: async (method, path, body) => {
+      const response = await fetch(bootstrap.base_url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${bootstrap.api_key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+    },
+    stop: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Waits until `probe` gives a value; fails with `what` after `ms`. */
+export async function eventually<T>(
+  what: string,
+  probe: () => Promise<T | null | undefined | false>,
+  ms = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const value = await probe();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
+    await delay(50);
+  }
+}

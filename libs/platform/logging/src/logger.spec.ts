@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { buildSync } from 'esbuild';
+
+/** The logger writes to the descriptor itself, so a process of its own is watched. */
+function logged(statement: string): Record<string, unknown> {
+  const { outputFiles } = buildSync({
+    stdin: {
+      contents: `import { createLogger } from './logger'; const log = createLogger('test', 'info'); ${statement}`,
+      resolveDir: __dirname,
+      loader: 'ts',
+    },
+    bundle: true,
+    platform: 'node',
+    write: false,
+  });
+  const { stderr } = spawnSync(process.execPath, ['-e', outputFiles[0]!.text], {
+    encoding: 'utf8',
+  });
+  return JSON.parse(stderr) as Record<string, unknown>;
+}
+
+describe('createLogger', () => {
+  it('writes one JSON line with service, level and time', () => {
+    expect(logged(`log.info({ route: '/x' }, 'done');`)).toMatchObject({
+      service: 'test',
+      level: 'info',
+      route: '/x',
+      msg: 'done',
+    });
+  });
+
+  it('redacts credentials, addresses and bodies, one level down as well', () => {
+    const line = logged(`log.info({ password: 'p', mail: { to: 'a@b', body: 'text' } }, 'x');`);
+    expect(JSON.stringify(line)).not.toMatch(/"p"|a@b|text/);
+  });
+
+  it('tells of an error its name, code, message and stack, and nothing that hangs on it', () => {
+    const line = logged(
+      `log.error({ err: Object.assign(new Error('down'), { code: 'X1', client: { secretKey: 42 } }) }, 'x');`,
+    );
+    expect(line['err']).toMatchObject({ type: 'Error', message: 'down', code: 'X1' });
+    expect(JSON.stringify(line)).not.toContain('42,');
+    expect(Object.keys(line['err'] as object).sort()).toEqual(['code', 'message', 'stack', 'type']);
+  });
+});
