@@ -64,7 +64,11 @@ export class GatewayStore {
       );
     } catch (error) {
       throw isUnreachable(error)
-        ? new UnavailableError('The database cannot be reached. Try again in a moment.', 1, error)
+        ? new UnavailableError(
+            'The database is not available or too busy. Try again in a moment.',
+            1,
+            error,
+          )
         : error;
     }
   }
@@ -79,12 +83,24 @@ async function queryWith<Row>(
   return { rows, rowCount: rows.length };
 }
 
-/** P1001, P1002, P1008, P1017: the server is not there; P2024, P2028: no connection or no time. */
-const UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
+/** P1xxx: the server is not there or not willing; P2024, P2028: no connection or no time; P2034: a deadlock. */
+const UNREACHABLE = /^(P1\d{3}|P2024|P2028|P2034)$/;
+
+/** What the adapter reports instead: by kind, or as PostgreSQL's own class 08, 53 or 57 and 55000. */
+const UNREACHABLE_KIND =
+  /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TooManyConnections)$/;
+const UNREACHABLE_STATE = /^(08...|53...|57P0[1-5]|55000)$/;
 
 function isUnreachable(error: unknown): boolean {
   if (error instanceof Prisma.PrismaClientInitializationError) return true;
-  return error instanceof Prisma.PrismaClientKnownRequestError && UNREACHABLE.has(error.code);
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return false;
+  const adapter = error.meta?.['driverAdapterError'] as
+    { cause?: { kind?: string; originalCode?: string } } | undefined;
+  return (
+    UNREACHABLE.test(error.code) ||
+    UNREACHABLE_KIND.test(adapter?.cause?.kind ?? '') ||
+    UNREACHABLE_STATE.test(adapter?.cause?.originalCode ?? '')
+  );
 }
 
 /** True when a unique constraint refused the row. */

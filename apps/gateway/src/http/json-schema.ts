@@ -14,15 +14,12 @@ export class SchemaWriter {
   constructor(private readonly closeObjects: boolean) {}
 
   write(schema: z.ZodType, direction: 'input' | 'output'): JsonSchema {
-    const {
-      $schema: _,
-      $defs,
-      ...root
-    } = z.toJSONSchema(schema, {
+    const { $defs, ...root } = z.toJSONSchema(schema, {
       io: direction,
       unrepresentable: 'any',
       override: ({ jsonSchema }) => this.tidy(jsonSchema as JsonSchema, direction),
     }) as JsonSchema & { $defs?: Record<string, JsonSchema> };
+    delete root['$schema'];
     const renamed: Record<string, string> = {};
     for (const [name, definition] of Object.entries($defs ?? {})) {
       renamed[name] = this.place(name, definition, direction);

@@ -26,11 +26,17 @@ export function queryTime(): z.ZodType<string, string> {
   return z.iso.datetime({ offset: true });
 }
 
+/** The offset still fits a 32-bit integer, which is what services count in; far beyond any list. */
+const MAX_PAGE = 10_000_000;
+
 /** `page`, `per_page` and `cursor` of every list: spread it into the query schema of the route. */
 export const pageFields = {
-  page: queryInteger(1, Number.MAX_SAFE_INTEGER)
-    .optional()
-    .meta({ type: 'integer', minimum: 1, description: 'Page number from 1. Excludes cursor.' }),
+  page: queryInteger(1, MAX_PAGE).optional().meta({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_PAGE,
+    description: 'Page number from 1. Excludes cursor.',
+  }),
   per_page: queryInteger(1, MAX_PER_PAGE).optional().meta({
     type: 'integer',
     minimum: 1,

@@ -4,7 +4,7 @@ import { DomainError, uuidv7, type Clock } from '@dak/kernel';
 import { currentTraceparent, inSpan } from '@dak/platform/telemetry';
 import { compileAccess, type AccessCheck } from './access-check';
 import { credentialOf, type Authenticator, type KnownCredential } from './authenticator';
-import { MethodNotAllowedError } from './error-status';
+import { asDependencyFailure, MethodNotAllowedError } from './error-status';
 import type { HttpMetrics, RouteTimer } from './http-metrics';
 import { PathMatcher } from './path-matcher';
 import {
@@ -106,7 +106,8 @@ class Exchange {
     let status: number;
     try {
       status = await this.serve();
-    } catch (error) {
+    } catch (thrown) {
+      const error = asDependencyFailure(thrown);
       if (!(error instanceof DomainError) && !(error instanceof MethodNotAllowedError)) {
         this.deps.onError(error, this.requestId, this.label);
       }

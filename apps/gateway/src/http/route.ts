@@ -123,9 +123,9 @@ export interface RouteDefinition<
   responses: Readonly<Record<number, ResponseDefinition>>;
   /** Event kinds that the operation leads to. */
   emits?: readonly string[];
-  handler(
+  handler: (
     context: RouteContext<PrincipalOf<A>, OutputOf<P>, OutputOf<Q>, OutputOf<B>>,
-  ): Promise<RouteReply> | RouteReply;
+  ) => Promise<RouteReply> | RouteReply;
 }
 
 /** A route whose schemas are checked and whose types are no longer needed. */
@@ -137,9 +137,9 @@ export interface Route extends Omit<RouteDefinition, 'handler' | 'request'> {
   unknownFields: 'ignore' | 'refuse';
   bodyKind: 'json' | 'multipart' | 'stream' | 'none';
   versioned: boolean;
-  handler(
+  handler: (
     context: RouteContext<Principal | null, unknown, unknown, unknown>,
-  ): Promise<RouteReply> | RouteReply;
+  ) => Promise<RouteReply> | RouteReply;
 }
 
 /** The one way to state a route; routing, checks, documents and the test matrix are made from it. */
@@ -152,7 +152,7 @@ export function defineRoute<
   const isPost = definition.method === 'POST';
   return {
     ...definition,
-    request: (definition.request ?? {}) as Route['request'],
+    request: definition.request ?? {},
     base: definition.base ?? 'api',
     rateClass: definition.rateClass ?? (definition.method === 'GET' ? 'read' : 'write'),
     idempotency:
@@ -160,7 +160,7 @@ export function defineRoute<
     unknownFields: definition.unknownFields ?? 'ignore',
     bodyKind: definition.bodyKind ?? (definition.request?.body === undefined ? 'none' : 'json'),
     versioned: definition.versioned ?? false,
-    handler: definition.handler as unknown as Route['handler'],
+    handler: definition.handler as Route['handler'],
   };
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /** A name of something or somebody: one line of text. */
@@ -26,7 +25,7 @@ export function textField(maxLength: number) {
 
 /** Compared without regard to case; stored in lower case. */
 export function emailField() {
-  return z.string().trim().toLowerCase().max(254).pipe(z.email());
+  return z.string().trim().toLowerCase().max(254).pipe(z.email()).meta({ format: 'email' });
 }
 
 /** NIST SP 800-63B §3.1.1.2: length counts, composition rules do not. */

@@ -22,7 +22,7 @@ export async function pageById<Row extends { id: string }, Item>(options: {
   read: (slice: Slice) => Promise<{ rows: Row[]; total: number }>;
   toItem: (row: Row) => Item;
 }): Promise<Page<Item>> {
-  const { page: _page, per_page: _perPage, cursor: _cursor, ...filter } = options.query;
+  const filter = { ...options.query, page: null, per_page: null, cursor: null };
   const scope = { organizationId: options.organizationId, list: options.list, filter };
   const request = pageRequest(options.query);
   const afterId =

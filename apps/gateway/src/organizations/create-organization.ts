@@ -9,7 +9,7 @@ import type { IdentityParts } from '../identity/identity-parts';
 import { hashPassword } from '../identity/password';
 import { toOrganizationRecord } from '../identity/records';
 import { runOnce } from '../idempotency/run-once';
-import { createInvite } from '../users/create-invite';
+import { createInvite, NO_INVITE } from '../users/create-invite';
 import { insertUser } from '../users/create-user';
 import type { createOrganizationBody } from './organization-bodies';
 
@@ -54,7 +54,7 @@ export async function createOrganization(
             id: admin.id,
             email: admin.email,
             display_name: admin.display_name,
-            ...(invite ?? {}),
+            ...(invite ?? NO_INVITE),
           },
         },
       };

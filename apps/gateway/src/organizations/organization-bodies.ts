@@ -32,7 +32,7 @@ export const createdOrganization = OrganizationRecord.extend({
     id: z.uuid(),
     email: z.string(),
     display_name: z.string(),
-    invite_token: z.string().optional(),
-    invite_expires_at: z.iso.datetime().optional(),
+    invite_token: z.string().nullable(),
+    invite_expires_at: z.iso.datetime().nullable(),
   }),
 }).meta({ id: 'CreatedOrganization' });

@@ -10,6 +10,9 @@ export interface Invite {
   invite_expires_at: string;
 }
 
+/** What a reply says when there is a password and so no invite. */
+export const NO_INVITE = { invite_token: null, invite_expires_at: null };
+
 /** Makes a one-use token with which a person sets their password; earlier ones of theirs end. */
 export async function createInvite(
   parts: Pick<IdentityParts, 'clock'>,

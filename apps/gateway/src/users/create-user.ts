@@ -8,7 +8,7 @@ import { hashPassword } from '../identity/password';
 import { toUserRecord, USER_INCLUDE } from '../identity/records';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { requireDepartments } from './require-departments';
-import { createInvite } from './create-invite';
+import { createInvite, NO_INVITE } from './create-invite';
 import type { createUserBody } from './user-bodies';
 
 export interface NewUser {
@@ -46,7 +46,7 @@ export async function createUser(
     });
     return {
       status: 201,
-      body: invite === null ? user : { ...user, ...invite },
+      body: { ...user, ...(invite ?? NO_INVITE) },
       version: user.version,
       headers: { Location: `/api/v1/settings/users/${user.id}` },
     };

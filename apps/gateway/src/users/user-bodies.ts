@@ -31,6 +31,6 @@ export const inviteFields = {
 };
 
 export const createdUser = UserRecord.extend({
-  invite_token: inviteFields.invite_token.optional(),
-  invite_expires_at: inviteFields.invite_expires_at.optional(),
+  invite_token: inviteFields.invite_token.nullable(),
+  invite_expires_at: inviteFields.invite_expires_at.nullable(),
 }).meta({ id: 'CreatedUser' });

@@ -3,7 +3,7 @@
  * validation, headers, metrics) against a bare Express handler with the same body, in alternating
  * rounds, and the time that authentication alone takes.
  *
- * `npx tsx apps/gateway/bench/frame-overhead.ts`
+ * `npx tsx apps/gateway/bench/frame-overhead.bench.ts`
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';

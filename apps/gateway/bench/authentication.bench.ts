@@ -2,7 +2,7 @@
  * What authentication adds to a request: from the credential's text to a principal that is current,
  * remembered (every request but the first) and from the database (the first, and after each change).
  *
- * `npx tsx apps/gateway/bench/authentication.ts`; with DAK_TEST_REDIS_URL also over Redis
+ * `npx tsx apps/gateway/bench/authentication.bench.ts`; with DAK_TEST_REDIS_URL also over Redis
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
