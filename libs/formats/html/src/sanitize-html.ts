@@ -140,7 +140,10 @@ const DATA_IMAGE = /^data:image\/(?:png|gif|jpe?g|webp);base64,[A-Za-z0-9+/=\s]*
  * 100 000 elements is left out. Never throws.
  */
 export function sanitizeHtml(html: string, options: SanitizeOptions): string {
-  const bounded = limitNesting(html.slice(0, MAX_HTML_LENGTH), NESTING_LIMIT, MAX_ELEMENTS);
+  const bounded = limitNesting(html.slice(0, MAX_HTML_LENGTH), {
+    maxDepth: NESTING_LIMIT,
+    maxElements: MAX_ELEMENTS,
+  });
   return sanitize(bounded, settingsOf(options));
 }
 

@@ -146,14 +146,16 @@ function findStructuralBorder(lines: readonly string[], at: number): Border | nu
     };
   }
   if (isReplyAboveMark(line) && at > 0) return plainBorder(at, 'reply_above_line');
-  if (isRuleLine(line)) {
-    const next = skipBlank(lines, at + 1);
-    const block = next - at <= 4 ? matchHeaderBlock(lines, next) : null;
-    if (block) return { ...plainBorder(at, 'header_block'), language: block.language };
-    return null;
-  }
   const block = matchHeaderBlock(lines, at);
   return block ? { ...plainBorder(at, 'header_block'), language: block.language } : null;
+}
+
+/** Programs draw a rule above the border; it goes with the old mail. */
+function withRuleAbove({ line, method }: Border, lines: readonly string[]): number {
+  if (method === 'quote_marks') return line;
+  let above = line - 1;
+  while (above > 0 && above > line - 4 && (lines[above] ?? '').trim() === '') above -= 1;
+  return isRuleLine(lines[above] ?? '') ? above : line;
 }
 
 function skipBlank(lines: readonly string[], from: number): number {
@@ -178,7 +180,7 @@ function cutAt(
 ): NewLines {
   const { line, column, method, language } = border;
   const partial = column > 0 ? { line, column } : null;
-  const head: [number, number] = [0, line];
+  const head: [number, number] = [0, column > 0 ? line : withRuleAbove(border, lines)];
   const toEnd = (confidence: number): NewLines => ({
     keep: [head],
     partial,
