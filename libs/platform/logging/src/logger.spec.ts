@@ -1,21 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { buildSync } from 'esbuild';
+import { execFileSync, spawnSync } from 'node:child_process';
 
 /** The logger writes to the descriptor itself, so a process of its own is watched. */
 function logged(statement: string): Record<string, unknown> {
-  const { outputFiles } = buildSync({
-    stdin: {
-      contents: `import { createLogger } from './logger'; const log = createLogger('test', 'info'); ${statement}`,
-      resolveDir: __dirname,
-      loader: 'ts',
-    },
-    bundle: true,
-    platform: 'node',
-    write: false,
-  });
-  const { stderr } = spawnSync(process.execPath, ['-e', outputFiles[0]!.text], {
+  const program = execFileSync('esbuild', ['--bundle', '--platform=node', '--loader=ts'], {
+    cwd: __dirname,
+    input: `import { createLogger } from './logger'; const log = createLogger('test', 'info'); ${statement}`,
     encoding: 'utf8',
   });
+  const { stderr } = spawnSync(process.execPath, ['-'], { input: program, encoding: 'utf8' });
   return JSON.parse(stderr) as Record<string, unknown>;
 }
 
