@@ -1,0 +1,60 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { DomainError } from '@dak/kernel';
+import { readConfig, type Config, type VariableName } from '@dak/platform/config';
+
+export const GATEWAY_VARIABLES = [
+  'DAK_HTTP_HOST',
+  'DAK_HTTP_PORT',
+  'DAK_SITE_URL',
+  'DAK_LOG_LEVEL',
+  'DAK_READS_PER_MINUTE',
+  'DAK_WRITES_PER_MINUTE',
+  'DAK_GATEWAY_DATABASE_URL',
+  'DAK_REDIS_URL',
+  'DAK_MAIL_GRPC_URL',
+  'DAK_SECRET',
+  'DAK_PRINCIPAL_KEY_FILE',
+] as const satisfies readonly VariableName[];
+
+/** What a gateway of its own cannot do without: it shares its state and its keys with its replicas. */
+const NEEDED = {
+  DAK_GATEWAY_DATABASE_URL: 'the database that the migration command made',
+  DAK_REDIS_URL: 'memory of one process would be wrong as soon as there are two',
+  DAK_MAIL_GRPC_URL: 'host:port of the mail service',
+  DAK_SECRET: 'the same 32 or more characters on every replica',
+  DAK_PRINCIPAL_KEY_FILE: 'the private Ed25519 key whose public half the services have',
+} as const;
+
+type Needed = keyof typeof NEEDED;
+type GatewayVariables = Config<(typeof GATEWAY_VARIABLES)[number]>;
+
+export type GatewayConfig = Omit<GatewayVariables, Needed> & {
+  readonly [Name in Needed]: NonNullable<GatewayVariables[Name]>;
+};
+
+/** @throws DomainError invalid naming every variable that is missing, unknown or wrong */
+export function readGatewayConfig(environment: NodeJS.ProcessEnv): GatewayConfig {
+  const config = readConfig(GATEWAY_VARIABLES, environment);
+  const missing = Object.entries(NEEDED).filter(([name]) => config[name as Needed] === undefined);
+  if (missing.length > 0) {
+    const sentences = missing.map(([name, why]) => `${name} is missing (${why})`);
+    throw new DomainError('invalid', 'bad_configuration', `${sentences.join('; ')}.`);
+  }
+  return config as GatewayConfig;
+}
+
+/** @throws DomainError invalid when the file is no private Ed25519 key in PEM */
+export function readSigningKey(file: string): KeyObject {
+  try {
+    const key = createPrivateKey(readFileSync(file));
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // The sentence below says all that matters of an unreadable or malformed file.
+  }
+  throw new DomainError(
+    'invalid',
+    'bad_configuration',
+    `DAK_PRINCIPAL_KEY_FILE must name a readable private Ed25519 key in PEM, and ${file} is none: make one with "openssl genpkey -algorithm ed25519".`,
+  );
+}

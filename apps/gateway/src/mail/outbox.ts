@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { OutboxEntryRecord } from '@dak/contracts/api';
+import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import type { MailClients } from './mail-clients';
+import { servicePageReply, toPageRequest } from './service-page';
+import { sendAtOf } from './submission-bodies';
+
+const common = { tag: 'outbox', scopes: ['mail.send'] } as const;
+const time = z.iso.datetime({ offset: true }).nullable().optional();
+
+export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/outbox',
+      summary: 'List mail that is on hold, scheduled or on its way',
+      request: {
+        query: z.object({
+          ...pageFields,
+          mailbox: z.uuid().optional(),
+          status: z.string().max(200).optional().meta({
+            description: 'A status, a comma list or `all`. Absent: what is not done yet.',
+          }),
+        }),
+      },
+      responses: {
+        200: { description: 'A page of outbox entries, newest first', schema: pageOf(OutboxEntryRecord) },
+      },
+      handler: async ({ query, call, url }) => {
+        const request = { page: toPageRequest(query), mailboxId: query.mailbox, status: query.status };
+        return servicePageReply(url, query, await submissions.listOutbox(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/outbox/{id}',
+      summary: 'Get an outbox entry',
+      request: { params: idParams },
+      responses: { 200: { description: 'The entry', schema: OutboxEntryRecord } },
+      handler: async ({ params, call }) => {
+        const { json } = await submissions.getOutboxEntry({ id: params.id }, call);
+        return { status: 200, json };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'PATCH',
+      path: '/outbox/{id}',
+      summary: 'Move mail that is on hold to another time',
+      description: 'send_at null sends it now.',
+      unknownFields: 'refuse',
+      request: {
+        params: idParams,
+        body: z.object({ send_at: time, scheduled_at: time, scheduled_for: time }),
+      },
+      responses: { 200: { description: 'The entry', schema: OutboxEntryRecord } },
+      emits: ['conversation.updated'],
+      handler: async ({ params, body, call }) => {
+        const request = { id: params.id, sendAt: sendAtOf(body) ?? undefined };
+        const { json } = await submissions.moveOutboxEntry(request, call);
+        return { status: 200, json };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/outbox/{id}',
+      summary: 'Cancel or undo: what has not left becomes a draft again',
+      request: { params: idParams },
+      responses: { 204: { description: 'Canceled' } },
+      emits: ['conversation.updated'],
+      handler: async ({ params, call }) => {
+        await submissions.cancelOutboxEntry({ id: params.id }, call);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
