@@ -8,6 +8,8 @@ import { build } from 'esbuild';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ENTRIES = {
   'standalone/main': 'apps/standalone/src/main.ts',
+  'gateway/main': 'apps/gateway/src/main.ts',
+  'mail/main': 'apps/mail/src/main.ts',
   'mail/reading-worker': 'apps/mail/src/reading/reading-worker.ts',
   'commands/inspect': 'apps/mail/src/reading/inspect.ts',
   'commands/sink': 'apps/standalone/src/sink.ts',
