@@ -80,7 +80,12 @@ export async function threadMessages(
     moved,
   );
   const states = await selectConversationStates(tx, organizationId, conversationsOf(surroundings));
-  const stateOf = new Map(states.map((state) => [state.origin, state]));
+  const stateOf = new Map(
+    states.flatMap((state) => [
+      [state.origin, state],
+      [state.id, state],
+    ]),
+  );
   const groups = planThreads(messages, surroundings, (id) => stateOf.get(id)?.id ?? id);
 
   const placements = new Map<string, Placement>();

@@ -1,0 +1,50 @@
+import type { Document } from '@dak/contracts/mail';
+import type { Transaction } from '@dak/platform/postgres';
+import type { CallContext } from '@dak/platform/grpc';
+import { actorOf } from '../actor';
+import type { ActivityEntry } from '../activity/activity-store';
+import { idempotent } from '../idempotency/idempotent';
+import type { ConversationDeps } from './conversation-deps';
+import type { ConversationRow } from './conversation-row';
+import { loadConversation } from './load-conversation';
+import { renderConversation } from './render-conversation';
+import { saveConversations } from './save-conversations';
+
+/** What a change makes of a conversation, before anything is stored. */
+export interface Decision {
+  /** What `after` is compared with, when deciding has itself stored a change. @default the row as loaded */
+  before?: ConversationRow;
+  after: ConversationRow;
+  activity: readonly ActivityEntry[];
+  /** Why, in `conversation.updated`. */
+  reason: string;
+}
+
+/** Loads, locks, decides and stores one conversation with its activity and event; a POST may be repeated by its key. */
+export function changeConversation(
+  { database, clock }: Pick<ConversationDeps, 'database' | 'clock'>,
+  context: CallContext,
+  id: string,
+  decide: (row: ConversationRow, now: number, tx: Transaction) => Decision | Promise<Decision>,
+  render: (row: ConversationRow) => Document = conversationDocument,
+): Promise<Document> {
+  const { principal } = context;
+  return database.inTenant(principal.organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      const row = await loadConversation(tx, principal, id, 'write', { lock: true });
+      const now = clock();
+      const { before = row, after, activity, reason } = await decide(row, now, tx);
+      const [saved] = await saveConversations(
+        tx,
+        principal.organizationId,
+        [{ before, after, activity, reason, actor: actorOf(principal) }],
+        now,
+      );
+      return render(saved!);
+    }),
+  );
+}
+
+export function conversationDocument(row: ConversationRow): Document {
+  return { id: row.id, version: row.version, json: renderConversation(row), replayed: false };
+}

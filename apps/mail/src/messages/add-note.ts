@@ -1,0 +1,38 @@
+import type { AddNoteRequest, Document } from '@dak/contracts/mail';
+import { InvalidError, isUuid } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { actorOf } from '../actor';
+import type { ConversationDeps } from '../conversations/conversation-deps';
+import { loadConversation } from '../conversations/load-conversation';
+import { recordMessages } from '../conversations/record-messages';
+import { idempotent } from '../idempotency/idempotent';
+import { jsonBytes } from '../page-window';
+import { noteMessage } from './note-message';
+import { messageRecords } from './render-message';
+import { selectMessage } from './select-messages';
+
+/** Writes a comment into the conversation; `mentions` are ids of users. */
+export function addNote(
+  { database, clock }: ConversationDeps,
+  request: AddNoteRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  if (!request.mentions.every((id) => isUuid(id))) {
+    throw new InvalidError('mentions must hold the UUIDs of users.');
+  }
+  return database.inTenant(organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      const row = await loadConversation(tx, principal, request.conversationId, 'write', {
+        lock: true,
+      });
+      const now = clock();
+      const note = noteMessage(row, request.bodyText, request.mentions, actorOf(principal), now);
+      await recordMessages(tx, organizationId, [note], now);
+      const stored = await selectMessage(tx, organizationId, row.id, note.id);
+      const [record] = await messageRecords(tx, principal, [stored!]);
+      return { id: note.id, version: 1, json: jsonBytes(record), replayed: false };
+    }),
+  );
+}

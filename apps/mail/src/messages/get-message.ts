@@ -1,0 +1,64 @@
+import type { Chunk, Document, GetMessageRequest, GetRawMessageRequest } from '@dak/contracts/mail';
+import { NotFoundError, isUuid, type Principal } from '@dak/kernel';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import type { CallContext } from '@dak/platform/grpc';
+import type { ConversationDeps } from '../conversations/conversation-deps';
+import { loadConversation } from '../conversations/load-conversation';
+import { jsonBytes } from '../page-window';
+import type { MessageRow } from './message-row';
+import { readHeaders, readRawHtml } from './raw-message';
+import { messageRecords } from './render-message';
+import { selectMessage } from './select-messages';
+
+export async function getMessage(
+  { database, blobs }: ConversationDeps,
+  request: GetMessageRequest,
+  { principal }: CallContext,
+): Promise<Document> {
+  const { organizationId } = principal;
+  const { row, record } = await database.inTenant(organizationId, async (tx) => {
+    const found = await loadMessage(tx, principal, request);
+    const [rendered] = await messageRecords(tx, principal, [found]);
+    return { row: found, record: rendered! };
+  });
+  // Files are read after the transaction, so that no connection waits for a disk.
+  if (row.raw_sha256 !== null) {
+    if (request.includeHeaders) {
+      record.headers = await readHeaders(blobs, organizationId, row.raw_sha256);
+    }
+    if (request.rawHtml) {
+      record.body_html = await readRawHtml(blobs, organizationId, row.raw_sha256);
+    }
+  }
+  return { id: row.id, version: row.version, json: jsonBytes(record), replayed: false };
+}
+
+/** The message as it came or went (RFC 5322). @throws NotFoundError also for notes, which have none */
+export async function* getRawMessage(
+  { database, blobs }: ConversationDeps,
+  request: GetRawMessageRequest,
+  { principal }: CallContext,
+): AsyncGenerator<Chunk> {
+  const { organizationId } = principal;
+  const row = await database.inTenant(organizationId, (tx) => loadMessage(tx, principal, request));
+  if (row.raw_sha256 === null) throw new NotFoundError('raw message');
+  const stream = await blobs.stream(organizationId, row.raw_sha256);
+  for await (const content of stream as AsyncIterable<Buffer>) yield { content };
+}
+
+async function loadMessage(
+  tx: SqlExecutor,
+  principal: Principal,
+  request: { conversationId: string; messageId: string },
+): Promise<MessageRow> {
+  const conversation = await loadConversation(tx, principal, request.conversationId, 'read');
+  if (!isUuid(request.messageId)) throw new NotFoundError('message');
+  const row = await selectMessage(
+    tx,
+    principal.organizationId,
+    conversation.merged_into_id ?? conversation.id,
+    request.messageId,
+  );
+  if (row === null) throw new NotFoundError('message');
+  return row;
+}

@@ -1,0 +1,50 @@
+import type { ListMessagesRequest, Page } from '@dak/contracts/mail';
+import type { CallContext } from '@dak/platform/grpc';
+import type { ConversationDeps } from '../conversations/conversation-deps';
+import { loadConversation } from '../conversations/load-conversation';
+import { jsonBytes, pageOf, pageWindow } from '../page-window';
+import { readHeaders } from './raw-message';
+import { messageRecords } from './render-message';
+import { selectMessagePage } from './select-messages';
+
+/** The messages and notes of a conversation, oldest first; of a merged one, those of where it went. */
+export async function listMessages(
+  { database, cursorKey, blobs }: ConversationDeps,
+  request: ListMessagesRequest,
+  { principal }: CallContext,
+): Promise<Page> {
+  const { organizationId } = principal;
+  const scope = {
+    organizationId,
+    list: 'messages',
+    filter: { conversation: request.conversationId },
+  };
+  const window = pageWindow(cursorKey, scope, request.page);
+  const { rows, records, total } = await database.inTenant(organizationId, async (tx) => {
+    const conversation = await loadConversation(tx, principal, request.conversationId, 'read');
+    const found = await selectMessagePage(
+      tx,
+      organizationId,
+      conversation.merged_into_id ?? conversation.id,
+      { limit: window.perPage + 1, offset: window.offset, after: window.after },
+    );
+    return { ...found, records: await messageRecords(tx, principal, found.rows) };
+  });
+  const entries = rows.map((row, index) => ({ row, record: records[index]! }));
+  if (request.includeHeaders) {
+    for (const { row, record } of entries.slice(0, window.perPage)) {
+      if (row.raw_sha256 !== null) {
+        record.headers = await readHeaders(blobs, organizationId, row.raw_sha256);
+      }
+    }
+  }
+  return pageOf(
+    cursorKey,
+    scope,
+    window,
+    entries,
+    { count: total, isEstimate: false },
+    (shown) => jsonBytes(shown.map(({ record }) => record)),
+    ({ row }) => [row.sort_at, row.id],
+  );
+}
