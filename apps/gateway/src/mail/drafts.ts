@@ -134,8 +134,8 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
 
 /** The names of the fields sent, aliases under their one name. */
 function fieldsOf(body: object): string[] {
-  const names = Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  return [
-    ...new Set(names.map((name) => (/^scheduled_(at|for)$/.test(name) ? 'send_at' : name))),
-  ];
+  const names = Object.entries(body).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  return [...new Set(names.map((name) => (/^scheduled_(at|for)$/.test(name) ? 'send_at' : name)))];
 }

@@ -25,10 +25,17 @@ export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>):
         }),
       },
       responses: {
-        200: { description: 'A page of outbox entries, newest first', schema: pageOf(OutboxEntryRecord) },
+        200: {
+          description: 'A page of outbox entries, newest first',
+          schema: pageOf(OutboxEntryRecord),
+        },
       },
       handler: async ({ query, call, url }) => {
-        const request = { page: toPageRequest(query), mailboxId: query.mailbox, status: query.status };
+        const request = {
+          page: toPageRequest(query),
+          mailboxId: query.mailbox,
+          status: query.status,
+        };
         return servicePageReply(url, query, await submissions.listOutbox(request, call));
       },
     }),

@@ -138,7 +138,8 @@ function toContent(body: ContentBody): Content {
   if (body.list_unsubscribe !== undefined && body.list_unsubscribe !== null) {
     throw unsupported('list_unsubscribe');
   }
-  if (body.tracking?.opens === true || body.tracking?.clicks === true) throw unsupported('tracking');
+  if (body.tracking?.opens === true || body.tracking?.clicks === true)
+    throw unsupported('tracking');
   const window = body.send_window ?? undefined;
   return Content.fromPartial({
     bodyText: body.body_text ?? undefined,
@@ -156,7 +157,8 @@ function toContent(body: ContentBody): Content {
     signaturePosition: body.signature_position,
     replyTo: body.reply_to ?? [],
     labels: body.labels ?? [],
-    metadataJson: body.metadata === undefined ? undefined : Buffer.from(JSON.stringify(body.metadata)),
+    metadataJson:
+      body.metadata === undefined ? undefined : Buffer.from(JSON.stringify(body.metadata)),
     encrypt: body.encrypt ?? false,
     requireApproval: body.require_approval ?? false,
     onBehalfOfRunId: body.on_behalf_of_run_id ?? undefined,

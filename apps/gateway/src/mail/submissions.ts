@@ -75,7 +75,9 @@ type PreviewFields = typeof previewBody._output;
 function previewOf(body: PreviewFields): PreviewRequest['kind'] {
   const { mailbox_id, conversation_id, ...rest } = body;
   if ((mailbox_id === undefined) === (conversation_id === undefined)) {
-    throw new InvalidError('Send either mailbox_id, for a new mail, or conversation_id, for an answer.');
+    throw new InvalidError(
+      'Send either mailbox_id, for a new mail, or conversation_id, for an answer.',
+    );
   }
   return conversation_id === undefined
     ? { $case: 'compose', value: toComposeRequest({ ...rest, mailbox_id: mailbox_id! }) }

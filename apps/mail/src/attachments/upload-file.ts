@@ -1,7 +1,8 @@
-import { InvalidError, type Clock } from '@dak/kernel';
+import { createHash } from 'node:crypto';
+import { ConflictError, InvalidError, type Clock } from '@dak/kernel';
 import type { Document, UploadDescription, UploadRequest } from '@dak/contracts/mail';
 import { safeFilename } from '@dak/formats/rfc5322';
-import type { BlobStore } from '@dak/platform/blobs';
+import type { BlobReference, BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { idempotent } from '../idempotency/idempotent';
@@ -13,7 +14,7 @@ import {
   type UploadRow,
 } from './upload';
 import { insertUpload } from './upload-store';
-import { createUploadToken } from './upload-token';
+import { createUploadToken, isUploadToken } from './upload-token';
 
 const CONTENT_ID = /^[^\s<>\p{Cc}]{1,200}$/u;
 
@@ -31,15 +32,17 @@ export async function uploadFile(
   if (first.done === true || first.value.part?.$case !== 'description') {
     throw new InvalidError('The upload begins without a description of the file.');
   }
-  const description = checkDescription(first.value.part.value);
+  const promised = first.value.part.value;
+  const description = checkDescription(promised);
   const { organizationId, userId } = context.principal;
   const blob = await deps.blobs.putStream(organizationId, contentOf(iterator), MAX_UPLOAD_BYTES);
+  assertAsPromised(promised, blob);
   return deps.database.inTenant(organizationId, (tx) =>
-    idempotent(tx, context, async () => {
+    idempotent(tx, withContent(context, blob.sha256, description.filename), async () => {
       const now = deps.clock();
       const row: UploadRow = {
         ...description,
-        token: createUploadToken(),
+        token: promised.token ?? createUploadToken(),
         user_id: userId,
         size_bytes: blob.sizeBytes,
         sha256: blob.sha256,
@@ -47,10 +50,44 @@ export async function uploadFile(
         created_at: new Date(now).toISOString(),
         expires_at: new Date(now + UPLOAD_LIFETIME_MS).toISOString(),
       };
-      await insertUpload(tx, organizationId, row);
+      if (!(await insertUpload(tx, organizationId, row))) {
+        throw new ConflictError(
+          'The content of this upload has been sent already. Use its token, or prepare another upload.',
+          'already_uploaded',
+        );
+      }
       return uploadDocument(row);
     }),
   );
+}
+
+/** What was promised when the upload was prepared has to arrive. @throws InvalidError */
+function assertAsPromised(promised: UploadDescription, blob: BlobReference): void {
+  if (promised.token !== undefined && !isUploadToken(promised.token)) {
+    throw new InvalidError('The upload names a token of the wrong form.');
+  }
+  if (promised.sizeBytes !== undefined && promised.sizeBytes !== blob.sizeBytes) {
+    throw new InvalidError(
+      `The content has ${blob.sizeBytes} bytes, but size_bytes promised ${promised.sizeBytes}. Send it whole, or prepare the upload again.`,
+      'content_mismatch',
+    );
+  }
+  if (promised.sha256 !== undefined && promised.sha256 !== blob.sha256) {
+    throw new InvalidError(
+      'The content does not have the promised sha256. Send it again, or prepare the upload again.',
+      'content_mismatch',
+    );
+  }
+}
+
+/** The gateway cannot hash a body that it streams: what makes a request the same is added here. */
+function withContent(context: CallContext, sha256: string, filename: string): CallContext {
+  if (context.idempotency === null) return context;
+  const { idempotency } = context;
+  const requestHash = createHash('sha256')
+    .update(`${idempotency.requestHash}\n${sha256}\n${filename}`)
+    .digest('hex');
+  return { ...context, idempotency: { ...idempotency, requestHash } };
 }
 
 export function uploadDocument(row: UploadRow): Document {

@@ -4,14 +4,16 @@ import type { UploadRow } from './upload';
 const COLUMNS = `token, user_id, filename, content_type, size_bytes, sha256, disposition, content_id,
   scan_status, created_at, expires_at`;
 
+/** False when the token is taken. */
 export async function insertUpload(
   tx: SqlExecutor,
   organizationId: string,
   row: UploadRow,
-): Promise<void> {
-  await tx.query(
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
     `insert into upload (organization_id, ${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         on conflict do nothing`,
     [
       organizationId,
       row.token,
@@ -27,6 +29,7 @@ export async function insertUpload(
       row.expires_at,
     ],
   );
+  return rowCount > 0;
 }
 
 /**

@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock, Principal } from '@dak/kernel';
+import { UploadRecord } from '@dak/contracts/api';
+import type { UploadDescription, UploadRequest } from '@dak/contracts/mail';
+import { defineRoute, type Route } from '../http';
+import type { MailClients } from './mail-clients';
+import { readMultipartFile } from './multipart-file';
+import { openTicket, sealTicket } from './sealed-ticket';
+import { created } from './submissions';
+
+export interface AttachmentRouteOptions {
+  /** 32 bytes; seals the links. The same on every replica. */
+  readonly ticketKey: Uint8Array;
+  /** Where clients reach the site, without a slash at the end. */
+  readonly siteUrl: string;
+  readonly clock: Clock;
+}
+
+const MAX_FILE_BYTES = 20 * 1024 * 1024;
+/** Around the file: boundaries, part headers, other fields. */
+const FORM_BYTES = 64 * 1024;
+const DOWNLOAD_LINK_MS = 5 * 60_000;
+const UPLOAD_LINK_MS = 60 * 60_000;
+const UPLOAD_TIMEOUT_MS = 10 * 60_000;
+const DOWNLOAD = 'attachment download';
+const UPLOAD = 'attachment upload';
+
+const common = { tag: 'attachments', scopes: ['mail.send'] } as const;
+const upload = { 201: { description: 'The upload', schema: UploadRecord } };
+const tokenParams = z.object({ token: z.string().regex(/^upl_[A-Za-z0-9_-]{32}$/) });
+const ticketParams = z.object({ ticket: z.string().min(1).max(4096) });
+
+interface DownloadTicket {
+  principal: Principal;
+  conversationId: string;
+  messageId: string;
+  attachmentId: string;
+  filename: string;
+}
+
+interface UploadTicket {
+  principal: Principal;
+  description: UploadDescription;
+}
+
+/** Uploads and downloads; all content is streamed. */
+export function attachmentRoutes(
+  { attachments }: Pick<MailClients, 'attachments'>,
+  { ticketKey, siteUrl, clock }: AttachmentRouteOptions,
+): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/attachments',
+      summary: 'Upload a file for a later mail',
+      description:
+        'multipart/form-data with the field `file`, before it optionally `content_id` and `disposition` (inline or attachment). The token is good for 24 hours, for whoever uploaded it.',
+      bodyKind: 'multipart',
+      maxBodyBytes: MAX_FILE_BYTES + FORM_BYTES,
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+      responses: upload,
+      handler: async ({ headers, bodyStream, call }) => {
+        const file = await readMultipartFile(headers, bodyStream);
+        const description: UploadDescription = {
+          filename: file.filename,
+          contentType: file.contentType,
+          contentId: file.fields.get('content_id'),
+          disposition: file.fields.get('disposition'),
+        };
+        return created(await attachments.upload(requestsOf(description, file.content), call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/attachments/uploads',
+      summary: 'Prepare an upload whose content follows with PUT',
+      description: `At most ${MAX_FILE_BYTES} bytes. The link takes the content once, within an hour, without further credentials.`,
+      idempotency: 'none',
+      request: {
+        body: z.object({
+          filename: z.string().min(1).max(255),
+          content_type: z.string().max(255).optional(),
+          size_bytes: z.int().min(0).max(MAX_FILE_BYTES),
+          sha256: z
+            .string()
+            .regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 as 64 hexadecimal digits.')
+            .optional(),
+          content_id: z.string().max(200).optional(),
+        }),
+      },
+      responses: {
+        201: {
+          description: 'Where to send the content',
+          schema: z.object({
+            token: z.string(),
+            upload_url: z.string(),
+            expires_at: z.iso.datetime(),
+          }),
+        },
+      },
+      handler: ({ body, principal }) => {
+        const token = `upl_${randomBytes(24).toString('base64url')}`;
+        const expiresAt = clock() + UPLOAD_LINK_MS;
+        const content: UploadTicket = {
+          principal,
+          description: {
+            filename: body.filename,
+            contentType: body.content_type ?? 'application/octet-stream',
+            contentId: body.content_id,
+            token,
+            sizeBytes: body.size_bytes,
+            sha256: body.sha256?.toLowerCase(),
+          },
+        };
+        const ticket = sealTicket(ticketKey, UPLOAD, { expiresAt, content });
+        return {
+          status: 201,
+          body: {
+            token,
+            upload_url: `${siteUrl}/api/public/uploads/${ticket}`,
+            expires_at: new Date(expiresAt).toISOString(),
+          },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      base: 'site',
+      path: '/api/public/uploads/{ticket}',
+      tag: 'attachments',
+      summary: 'Send the content of a prepared upload',
+      scopes: 'public',
+      bodyKind: 'stream',
+      maxBodyBytes: MAX_FILE_BYTES,
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+      request: { params: ticketParams },
+      responses: upload,
+      handler: async ({ params, bodyStream, call }) => {
+        const { principal, description } = openTicket<UploadTicket>(
+          ticketKey,
+          UPLOAD,
+          params.ticket,
+          clock(),
+        );
+        const requests = requestsOf(description, bodyStream);
+        return created(await attachments.upload(requests, { ...call, principal }));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/attachments/from-message',
+      summary: 'Make a token of a file that came with a message',
+      request: { body: z.object({ message_id: z.uuid(), attachment_id: z.uuid() }) },
+      responses: upload,
+      handler: async ({ body, call }) => {
+        const request = { messageId: body.message_id, attachmentId: body.attachment_id };
+        return created(await attachments.reuseAttachment(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/attachments/{token}',
+      summary: 'Discard an upload',
+      request: { params: tokenParams },
+      responses: { 204: { description: 'Discarded' } },
+      handler: async ({ params, call }) => {
+        await attachments.discardUpload({ token: params.token }, call);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/conversations/{id}/messages/{mid}/attachments/{aid}',
+      tag: 'attachments',
+      summary: 'Get a link to an attachment',
+      description: 'The link needs no credentials and is good for 5 minutes.',
+      scopes: ['mail.read'],
+      request: { params: z.object({ id: z.uuid(), mid: z.uuid(), aid: z.uuid() }) },
+      responses: {
+        200: {
+          description: 'The link',
+          schema: z.object({ download_url: z.string(), expires_at: z.iso.datetime() }),
+        },
+      },
+      handler: async ({ params, principal, call }) => {
+        const where = {
+          conversationId: params.id,
+          messageId: params.mid,
+          attachmentId: params.aid,
+        };
+        const { filename } = await attachments.describeAttachment(where, call);
+        const expiresAt = clock() + DOWNLOAD_LINK_MS;
+        const content: DownloadTicket = { principal, ...where, filename };
+        const ticket = sealTicket(ticketKey, DOWNLOAD, { expiresAt, content });
+        return {
+          status: 200,
+          body: {
+            download_url: `${siteUrl}/api/public/attachments/${ticket}`,
+            expires_at: new Date(expiresAt).toISOString(),
+          },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      base: 'site',
+      path: '/api/public/attachments/{ticket}',
+      tag: 'attachments',
+      summary: 'Download an attachment by its link',
+      scopes: 'public',
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+      request: { params: ticketParams },
+      responses: {
+        200: { description: 'The content', contentType: 'application/octet-stream' },
+      },
+      handler: async ({ params, call }) => {
+        const ticket = openTicket<DownloadTicket>(ticketKey, DOWNLOAD, params.ticket, clock());
+        const { principal, filename, ...where } = ticket;
+        const asCaller = { ...call, principal };
+        // Asked again: whoever made the link may have lost the mailbox since.
+        const { sizeBytes } = await attachments.describeAttachment(where, asCaller);
+        return {
+          status: 200,
+          stream: contentOf(attachments.downloadAttachment(where, asCaller)),
+          headers: {
+            'Content-Type': 'application/octet-stream',
+            'Content-Length': String(sizeBytes),
+            'Content-Disposition': attachmentDisposition(filename),
+            'X-Content-Type-Options': 'nosniff',
+            'Content-Security-Policy': "default-src 'none'; sandbox",
+            'Cache-Control': 'private, no-store',
+            'Referrer-Policy': 'no-referrer',
+          },
+        };
+      },
+    }),
+  ];
+}
+
+async function* requestsOf(
+  description: UploadDescription,
+  content: AsyncIterable<Buffer>,
+): AsyncIterable<UploadRequest> {
+  yield { part: { $case: 'description', value: description } };
+  for await (const chunk of content) yield { part: { $case: 'content', value: chunk } };
+}
+
+async function* contentOf(
+  chunks: AsyncIterable<{ content: Uint8Array }>,
+): AsyncIterable<Uint8Array> {
+  for await (const { content } of chunks) yield content;
+}
+
+/** Never shown inside a page, whatever it is (RFC 6266, RFC 8187). */
+export function attachmentDisposition(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
