@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, copyFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -30,6 +30,7 @@ export async function openServiceDatabase(): Promise<LogDatabase & { url: string
     join(folder, '20261121000000_outbox/migration.sql'),
   );
   const database = await createTestDatabase({ name: 'outbox', migrationsFolder: folder });
+  rmSync(folder, { recursive: true });
   return { ...withPools(database), url: database.url };
 }
 

@@ -3,8 +3,9 @@ import type { EventEnvelope } from '@dak/contracts/events';
 import { Database } from '@dak/platform/postgres';
 import { FencedError, type LogRecord, type OutboxRow, type RelayChannel } from '../src/log';
 import { appendToOutbox, claimInbox, fromLogRecord, sweepInbox } from '../src/outbox';
-import { OutboxRelay } from '../src/outbox-relay';
+import { OutboxRelay, type OutboxSource } from '../src/outbox-relay';
 import { PostgresLog } from '../src/postgres-log';
+import { inTransaction } from '../src/sql-transaction';
 import { eventually, openLogDatabase, openServiceDatabase, type LogDatabase } from './log-database';
 
 const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
@@ -217,7 +218,20 @@ describe('outbox and relay', () => {
   });
 
   it('goes on after every connection to both databases was cut', async () => {
-    const relay = relayOver(log.openRelay('mail', 'one'));
+    const source: OutboxSource = {
+      asWorker: (work) =>
+        inTransaction(service.pool, async (client) => {
+          await client.query(`set local dak.worker = 'on'`);
+          return work({
+            query: async <Row>(text: string, values?: readonly unknown[]) => {
+              const { rows, rowCount } = await client.query(text, values && [...values]);
+              return { rows: rows as Row[], rowCount: rowCount ?? 0 };
+            },
+          });
+        }),
+    };
+    const channel = log.openRelay('mail', 'one');
+    const relay = new OutboxRelay({ source, channel, leaseMs: 600 });
     relay.start();
     for (let round = 0; round < 4; round += 1) {
       await append([event(round * 2 + 1, 'a'), event(round * 2 + 2, 'a')]);
