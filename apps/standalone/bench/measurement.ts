@@ -1,0 +1,96 @@
+/** One line of the table. */
+export interface Measurement {
+  readonly section: string;
+  readonly what: string;
+  /** With its unit. */
+  readonly measured: string;
+  /** What it is compared with, with its unit; empty when the bar is absolute. */
+  readonly peer: string;
+  /** Measured to peer, or measured to bar; null when the line only informs. */
+  readonly ratio: number | null;
+  /** What has to hold, such as `≥ 1.5 ×`; empty when the line only informs. */
+  readonly bar: string;
+  readonly verdict: 'met' | 'missed' | 'noted' | 'peer absent';
+}
+
+type Comparison = 'at least' | 'at most';
+
+/** A line whose ratio to a peer or to an absolute figure has a bar. */
+export function judged(line: {
+  section: string;
+  what: string;
+  measured: string;
+  peer?: string;
+  ratio: number;
+  comparison: Comparison;
+  bar: number;
+  /** How the bar reads. @default the comparison with `×` */
+  barText?: string;
+}): Measurement {
+  const isMet = line.comparison === 'at least' ? line.ratio >= line.bar : line.ratio <= line.bar;
+  const sign = line.comparison === 'at least' ? '≥' : '≤';
+  return {
+    section: line.section,
+    what: line.what,
+    measured: line.measured,
+    peer: line.peer ?? '',
+    ratio: line.ratio,
+    bar: line.barText ?? `${sign} ${line.bar} ×`,
+    verdict: isMet ? 'met' : 'missed',
+  };
+}
+
+export function noted(section: string, what: string, measured: string, peer = ''): Measurement {
+  return { section, what, measured, peer, ratio: null, bar: '', verdict: 'noted' };
+}
+
+export function peerAbsent(section: string, what: string, bar: string): Measurement {
+  return {
+    ...{ section, what, measured: '–', peer: 'PEER ABSENT', ratio: null, bar },
+    verdict: 'peer absent',
+  };
+}
+
+const HEADINGS = ['Section', 'What', 'Measured', 'Against', 'Ratio', 'Bar', 'Verdict'] as const;
+
+/** Markdown, with columns aligned so that it reads as plain text too. */
+export function renderTable(measurements: readonly Measurement[]): string {
+  const rows = measurements.map((line) => [
+    line.section,
+    line.what,
+    line.measured,
+    line.peer,
+    line.ratio === null ? '' : line.ratio.toFixed(2),
+    line.bar,
+    line.verdict,
+  ]);
+  const widths = HEADINGS.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => row[column]!.length)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  return [line(HEADINGS), rule, ...rows.map(line)].join('\n');
+}
+
+/** @throws Error for an empty list */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  if (upper === undefined || lower === undefined) throw new Error('There is nothing measured.');
+  return (upper + lower) / 2;
+}
+
+/** `values` sorted ascending; `share` from 0 to 1. */
+export function percentile(values: readonly number[], share: number): number {
+  return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+}
+
+export function perSecond(rate: number): string {
+  return `${Math.round(rate).toLocaleString('en-US')}/s`;
+}
+
+export function milliseconds(time: number): string {
+  return `${time < 10 ? time.toFixed(2) : time.toFixed(1)} ms`;
+}

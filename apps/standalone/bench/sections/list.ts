@@ -1,0 +1,143 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BenchRun } from '../bench-run';
+import { startDak, type Dak } from '../dak-process';
+import { startDistributedDak } from '../distributed-dak';
+import type { Effort } from '../effort';
+import { measureHttp, requireSuccess, type HttpLoadResult } from '../http-load';
+import { judged, median, milliseconds, noted, perSecond, type Measurement } from '../measurement';
+import { observeStatements, type ObservedStatement } from '../observed-statements';
+import { startProgram } from '../programs';
+import { seedTenant, signIn, type SeededTenant } from '../seeded-tenant';
+
+const SECTION = 'list';
+const CONNECTIONS = [16, 32];
+const ROUTE = '/conversations';
+const TENANT = { conversations: 100_000, messages: 1_000_000, mailboxes: 100 };
+const SMALL_TENANT = { conversations: 1_000, messages: 10_000, mailboxes: 100 };
+
+type Target = 'baseline' | 'standalone' | 'standalone, 1 000' | 'distributed' | 'bare hop';
+type Results = Map<Target, HttpLoadResult[]>;
+
+/**
+ * The first page of conversations of a regular user with 20 assigned mailboxes, against a one-file
+ * Express and pg program that runs the very statements which the database saw from Dak.
+ */
+export async function measureList(run: BenchRun, effort: Effort): Promise<Measurement[]> {
+  const dak = await startDak(run, SECTION);
+  const size =
+    effort.share === 1 ? TENANT : { ...TENANT, conversations: 10_000, messages: 100_000 };
+  run.say(`list: seeding ${size.conversations} conversations, ${size.messages} messages …`);
+  const small = await seedTenant(run, dak.adminUrl, SMALL_TENANT);
+  const large = await seedTenant(run, dak.adminUrl, size);
+  const distributed = await startDistributedDak(run, dak);
+
+  const smallUser = await listOf(dak, small);
+  const largeUser = await listOf(dak, large);
+  const once = { ...largeUser, connections: 1, requests: 1 };
+  // The first request prepares and plans; the second is what the others are like.
+  requireSuccess('list', await measureHttp(once));
+  const observed = await observeStatements(dak.adminUrl, dak.postgresLog, () => measureHttp(once));
+  const file = join(run.folder, 'statements.json');
+  writeFileSync(
+    file,
+    JSON.stringify({ url: dak.mailDatabaseUrl, statements: observed.filter(isOfThePage) }),
+  );
+  const baseline = await startProgram(run, 'baseline', 'baseline-express.ts', [file]);
+  const back = await startProgram(run, 'hop-back', 'baseline-hop.ts', ['back', file]);
+  const front = await startProgram(run, 'hop-front', 'baseline-hop.ts', [
+    'front',
+    String(back.port),
+  ]);
+
+  const targets: Record<Target, { url: string; headers?: Record<string, string> }> = {
+    baseline: { url: `http://127.0.0.1:${baseline.port}${ROUTE}` },
+    standalone: largeUser,
+    'standalone, 1 000': smallUser,
+    distributed: { ...largeUser, url: `${distributed.base_url}${ROUTE}` },
+    'bare hop': { url: `http://127.0.0.1:${front.port}${ROUTE}` },
+  };
+  const lines: Measurement[] = [];
+  for (const connections of CONNECTIONS) {
+    const results: Results = new Map();
+    // Slice 0 warms up.
+    for (let slice = 0; slice <= effort.slices; slice += 1) {
+      for (const [name, target] of Object.entries(targets) as [
+        Target,
+        (typeof targets)[Target],
+      ][]) {
+        const seconds = effort.sliceSeconds;
+        const result = requireSuccess(name, await measureHttp({ ...target, connections, seconds }));
+        if (slice > 0) results.set(name, [...(results.get(name) ?? []), result]);
+        run.say(`list, ${connections} connections, slice ${slice}, ${name}: ${describe(result)}`);
+      }
+    }
+    lines.push(...judge(connections, results));
+  }
+  for (const part of [front, back, baseline, distributed, dak]) await part.stop();
+  return lines;
+}
+
+async function listOf(dak: Dak, tenant: SeededTenant) {
+  const token = await signIn(dak.base_url, tenant.email, dak.admin.password);
+  return { url: `${dak.base_url}${ROUTE}`, headers: { authorization: `Bearer ${token}` } };
+}
+
+/** Naming the tenant is not part of the question. */
+function isOfThePage(statement: ObservedStatement): boolean {
+  return /conversation/.test(statement.text);
+}
+
+function judge(connections: number, results: Results): Measurement[] {
+  const of = (target: Target, pick: (result: HttpLoadResult) => number) =>
+    median(results.get(target)!.map(pick));
+  const rate = (target: Target) => of(target, (r) => r.requestsPerSecond);
+  const p50 = (target: Target) => of(target, (r) => r.p50);
+  const p99 = (target: Target) => of(target, (r) => r.p99);
+  const throughput = (target: Target, bar: number) =>
+    judged({
+      section: SECTION,
+      what: `GET /conversations, ${connections} connections, ${target}: requests`,
+      measured: perSecond(rate(target)),
+      peer: `Express + pg: ${perSecond(rate('baseline'))}`,
+      ratio: rate(target) / rate('baseline'),
+      comparison: 'at least',
+      bar,
+    });
+  const tail = (target: Target) =>
+    judged({
+      section: SECTION,
+      what: `GET /conversations, ${connections} connections, ${target}: p99`,
+      measured: milliseconds(p99(target)),
+      peer: `Express + pg: ${milliseconds(p99('baseline'))}`,
+      ratio: p99(target) / p99('baseline'),
+      comparison: 'at most',
+      bar: 2.5,
+    });
+  const bytes = of('standalone', (r) => r.bodyBytes);
+  return [
+    throughput('standalone', 0.6),
+    tail('standalone'),
+    judged({
+      section: SECTION,
+      what: `GET /conversations, ${connections} connections, 100 000 against 1 000 conversations: p50`,
+      measured: milliseconds(p50('standalone')),
+      peer: `1 000: ${milliseconds(p50('standalone, 1 000'))}`,
+      ratio: p50('standalone') / p50('standalone, 1 000'),
+      comparison: 'at most',
+      bar: 1.3,
+    }),
+    throughput('distributed', 0.4),
+    tail('distributed'),
+    noted(
+      SECTION,
+      `bare grpc-js hop without authentication, ${connections} connections`,
+      `${perSecond(rate('bare hop'))} = ${((100 * rate('bare hop')) / rate('baseline')).toFixed(0)} % of Express + pg`,
+      `answers: Dak ${Math.round(bytes / 1024)} KB, Express + pg ${Math.round(of('baseline', (r) => r.bodyBytes) / 1024)} KB`,
+    ),
+  ];
+}
+
+function describe(result: HttpLoadResult): string {
+  return `${perSecond(result.requestsPerSecond)}, p50 ${milliseconds(result.p50)}, p99 ${milliseconds(result.p99)}, ${result.bodyBytes} bytes`;
+}
