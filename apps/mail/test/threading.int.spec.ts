@@ -242,3 +242,20 @@ test('a reply without headers joins the outbound message it answers, and no stra
   ]);
   expect(await threadsOf(box)).toEqual([['a@x', 'o@x'], ['e@x']]);
 });
+
+test('a reply finds its way through conversations that were merged', async () => {
+  const box = await newMailbox();
+  const reply = (id: number, to: string) =>
+    rawMessage({ 'Message-ID': `<${id}@x>`, Subject: 'Re: Pump', 'In-Reply-To': to });
+  await inbound.receive(box, [reply(1, '<a@x>'), reply(2, '<b@x>')]);
+  await inbound.receive(box, [
+    rawMessage({
+      'Message-ID': '<3@x>',
+      Subject: 'Re: Pump',
+      'In-Reply-To': '<1@x>',
+      References: '<2@x> <1@x>',
+    }),
+  ]);
+  await inbound.receive(box, [rawMessage({ 'Message-ID': '<b@x>', Subject: 'Pump' })]);
+  expect(await threadsOf(box)).toEqual([['1@x', '2@x', '3@x', 'b@x']]);
+});

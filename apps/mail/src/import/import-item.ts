@@ -1,0 +1,35 @@
+/** One message found in an import, or why there is none. */
+export type ImportItem = ImportedMessage | { readonly failure: string };
+
+export interface ImportedMessage {
+  readonly raw: Buffer;
+  readonly unread: boolean;
+  /** When it arrived in the mailbox it comes from; null when nothing tells. */
+  readonly arrivedAt: Date | null;
+  /** Of its folder. */
+  readonly labels: readonly string[];
+}
+
+/** Octets of one message, as over SMTP. */
+export const MAX_MESSAGE_BYTES = 35 * 1024 * 1024;
+
+export const TOO_LARGE: ImportItem = {
+  failure: `The message is larger than ${MAX_MESSAGE_BYTES} bytes.`,
+};
+
+/** The label of a folder path (`Lists/Foo Bar` → `folder:lists.foo-bar`); none for the top folder. */
+export function folderLabels(segments: readonly string[]): string[] {
+  const name = segments
+    .map((segment) =>
+      segment
+        .normalize('NFKD')
+        .toLowerCase()
+        .replace(/[^a-z0-9._-]+/g, '-')
+        .replace(/^[-.]+|[-.]+$/g, ''),
+    )
+    .filter((segment) => segment !== '')
+    .join('.')
+    .slice(0, 56)
+    .replace(/[-.]+$/, '');
+  return name === '' ? [] : [`folder:${name}`];
+}
