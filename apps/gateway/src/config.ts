@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { DomainError } from '@dak/kernel';
 import { readConfig, type Config, type VariableName } from '@dak/platform/config';
 
-export const GATEWAY_VARIABLES = [
+const GATEWAY_VARIABLES = [
   'DAK_HTTP_HOST',
   'DAK_HTTP_PORT',
   'DAK_SITE_URL',

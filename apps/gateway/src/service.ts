@@ -1,15 +1,15 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { systemClock, type Clock, type Principal } from '@dak/kernel';
-import type { CallOptions } from '@dak/platform/grpc';
 import type { Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
+import type { Backend } from './backend';
 import { GatewayStore } from './database/gateway-store';
 import { departmentRoutes } from './departments/department-routes';
-import { capabilitiesRoute, type ServiceLimits } from './discovery/capabilities-route';
+import { capabilitiesRoute } from './discovery/capabilities-route';
 import { documentRoutes } from './discovery/document-routes';
 import { indexRoute } from './discovery/index-route';
 import { firstRun, type FirstRun, type FirstRunOptions } from './first-run/first-run';
@@ -26,10 +26,7 @@ import { AccessTokens } from './identity/access-token';
 import { CredentialAuthenticator } from './identity/credential-authenticator';
 import { IdentityVersions } from './identity/identity-versions';
 import { LastUsedRecorder } from './identity/last-used-recorder';
-import {
-  OrganizationAnnouncer,
-  type AnnounceOrganization,
-} from './organizations/organization-announcer';
+import { OrganizationAnnouncer } from './organizations/organization-announcer';
 import { organizationRoutes } from './organizations/organization-routes';
 import type { SessionParts } from './sessions/login';
 import { DEFAULT_LOGIN_LIMITS, LoginThrottle, type LoginLimits } from './sessions/login-throttle';
@@ -37,7 +34,7 @@ import { sessionRoutes } from './sessions/session-routes';
 import { purgeExpired } from './sessions/session-store';
 import { userRoutes } from './users/user-routes';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends Backend {
   /** `dak_gateway` under its runtime role, migrated. */
   databaseUrl: string;
   /** Closed by whoever made it. */
@@ -54,14 +51,6 @@ export interface GatewayOptions {
   clock?: Clock;
   rateLimits?: Partial<RateLimits>;
   loginLimits?: Partial<LoginLimits>;
-  /** Routes of the services. */
-  routes?: readonly Route[];
-  /** Their limits, for `/capabilities`. */
-  serviceLimits?: ServiceLimits;
-  /** Mailboxes that a regular user sees, from the mail service; nobody sees any without it. */
-  visibleMailboxIds?: (call: CallOptions) => Promise<readonly string[]>;
-  /** Tells the services about a new or changed organization; repeated until it resolves. */
-  announceOrganization?: AnnounceOrganization;
   /** What `/readyz` asks besides database and shared state, by name. */
   dependencies?: Readonly<Record<string, () => Promise<void>>>;
   /** Makes a span per request. @default false */
@@ -186,6 +175,10 @@ function allRoutes(
   limits: RateLimits,
 ): readonly Route[] {
   const { version } = options;
+  const serviceRoutes =
+    typeof options.routes === 'function'
+      ? options.routes(createMailDirectory(parts.store))
+      : (options.routes ?? []);
   const all = (): readonly Route[] => routes;
   const routes: readonly Route[] = [
     indexRoute({
@@ -198,7 +191,7 @@ function allRoutes(
       serviceLimits: options.serviceLimits ?? {},
     }),
     ...documentRoutes({ version, routes: all }),
-    ...(options.routes ?? []),
+    ...serviceRoutes,
     ...sessionRoutes(parts),
     ...userRoutes(parts),
     ...apiKeyRoutes(parts),

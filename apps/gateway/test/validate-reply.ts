@@ -4,7 +4,7 @@ import type { JsonSchema } from '../src/http/json-schema';
 import { API_BASE } from '../src/http/route-table';
 import type { RouteDescription } from '../src/service';
 
-export interface ObservedReply {
+interface ObservedReply {
   status: number;
   headers: Headers;
   body: unknown;

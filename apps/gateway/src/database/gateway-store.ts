@@ -107,5 +107,3 @@ function isUnreachable(error: unknown): boolean {
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 }
-
-export type { Prisma };

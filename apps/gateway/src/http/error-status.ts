@@ -1,7 +1,7 @@
 import { DomainError, UnavailableError, type ErrorKind } from '@dak/kernel';
 
 /** The one place where an error kind becomes an HTTP status. */
-export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
+const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,

@@ -1,11 +1,4 @@
-export {
-  documentReply,
-  pageLinks,
-  pageReply,
-  servicePageReply,
-  type ServiceDocument,
-  type ServicePage,
-} from './page-reply';
+export { pageLinks, pageReply } from './page-reply';
 export {
   idParams,
   pageFields,
@@ -14,17 +7,4 @@ export {
   queryInteger,
   queryTime,
 } from './query-fields';
-export {
-  defineRoute,
-  scopeRule,
-  type Access,
-  type AuditNote,
-  type Method,
-  type RateClass,
-  type ResponseDefinition,
-  type Route,
-  type RouteContext,
-  type RouteDefinition,
-  type RouteReply,
-  type ScopeRule,
-} from './route';
+export { defineRoute, type Route, type RouteContext, type RouteReply } from './route';

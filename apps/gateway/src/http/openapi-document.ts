@@ -123,7 +123,7 @@ function operation(route: Route, writer: SchemaWriter): JsonSchema {
 }
 
 /** `GET /conversations/{id}/messages` → `get_conversations_id_messages`. */
-export function operationId(route: Pick<Route, 'method' | 'path'>): string {
+function operationId(route: Pick<Route, 'method' | 'path'>): string {
   const words = route.path.replaceAll(/[{}.]/g, '').split(/[/-]/).filter(Boolean);
   return [route.method.toLowerCase(), ...(words.length === 0 ? ['index'] : words)].join('_');
 }

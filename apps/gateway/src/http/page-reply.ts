@@ -1,4 +1,4 @@
-import { pageRequest, type Page } from '@dak/platform/paging';
+import type { Page } from '@dak/platform/paging';
 import type { RouteReply } from './route';
 
 /** 200 with the page envelope and a `Link` header (RFC 8288) to the next and the previous page. */
@@ -26,50 +26,4 @@ export function pageLinks(
     links.push(`<${path}?${query.toString()}>; rel="prev"`);
   }
   return links.length === 0 ? {} : { Link: links.join(', ') };
-}
-
-/** A page as a service answers it: the rows are JSON already. */
-export interface ServicePage {
-  dataJson: Uint8Array;
-  total: number;
-  totalIsEstimate: boolean;
-  hasMore: boolean;
-  /** Empty on the last page. */
-  nextCursor: string;
-}
-
-const DATA = Buffer.from('{"data":');
-
-/** As {@link pageReply}, without parsing the rows. `query` is the route's, with `pageFields`. */
-export function servicePageReply(
-  url: string,
-  query: Parameters<typeof pageRequest>[0],
-  answer: ServicePage,
-): RouteReply {
-  const { page, perPage } = pageRequest(query);
-  const nextCursor = answer.nextCursor === '' ? null : answer.nextCursor;
-  const rest =
-    `,"page":${page},"per_page":${perPage},"total":${answer.total}` +
-    `,"total_pages":${Math.ceil(answer.total / perPage)},"has_more":${answer.hasMore}` +
-    `,"next_cursor":${JSON.stringify(nextCursor)}` +
-    (answer.totalIsEstimate ? ',"total_is_estimate":true}' : '}');
-  return {
-    status: 200,
-    json: Buffer.concat([DATA, answer.dataJson, Buffer.from(rest)]),
-    headers: pageLinks(url, { page, has_more: answer.hasMore, next_cursor: nextCursor }),
-  };
-}
-
-/** One record as a service answers it. */
-export interface ServiceDocument {
-  json: Uint8Array;
-  /** 0 where the record is not versioned. */
-  version: number;
-  replayed: boolean;
-}
-
-export function documentReply(status: number, document: ServiceDocument): RouteReply {
-  const reply: RouteReply = { status, json: document.json, replayed: document.replayed };
-  if (document.version > 0) reply.version = document.version;
-  return reply;
 }

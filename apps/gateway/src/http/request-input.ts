@@ -3,7 +3,7 @@ import { DomainError, InvalidError } from '@dak/kernel';
 import type { Route } from './route';
 import { describeIssue } from './validation-sentence';
 
-export type QueryValues = Record<string, string | string[]>;
+type QueryValues = Record<string, string | string[]>;
 
 /** A route's request schemas, ready to run; what a request leaves out costs nothing. */
 export interface InputParser {
@@ -70,7 +70,7 @@ function parse(schema: z.ZodType, value: unknown, where: string): unknown {
 }
 
 /** @throws InvalidError for broken percent-encoding or a NUL, which no text of Dak may hold */
-export function parseQuery(text: string): QueryValues {
+function parseQuery(text: string): QueryValues {
   const values: QueryValues = Object.create(null) as QueryValues;
   if (text === '') return values;
   for (const part of text.split('&')) {

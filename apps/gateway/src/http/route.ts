@@ -69,7 +69,7 @@ export interface RouteReply {
   replayed?: boolean;
 }
 
-export interface ResponseDefinition {
+interface ResponseDefinition {
   description: string;
   /** Absent for replies without a JSON body. */
   schema?: z.ZodType;

@@ -1,17 +1,45 @@
 import { uuidv7 } from '@dak/kernel';
 import type { Channel } from '@dak/platform/grpc';
-import type { GatewayOptions } from '../service';
+import type { Backend } from '../backend';
+import { conversationRoutes } from './conversations';
+import { draftRoutes } from './drafts';
+import { labelRoutes } from './labels';
 import { createMailClients } from './mail-clients';
+import { mailboxRoutes } from './mailboxes';
+import { messageRoutes } from './messages';
+import { outboxRoutes } from './outbox';
+import { searchRoutes } from './search';
+import { signatureRoutes } from './signatures';
+import { submissionRoutes } from './submissions';
 
 const ANNOUNCE_WITHIN_MS = 10_000;
+const MB = 1024 * 1024;
+
+/** What the mail service accepts, for `/capabilities`. */
+const LIMITS = {
+  recipients_per_message: 50,
+  message_bytes: 25 * MB,
+  attachment_bytes: 20 * MB,
+  attachments_per_message: 20,
+  mail_body_bytes: 2 * MB,
+};
 
 /** What the gateway needs of the mail service behind `channel`: its routes and what identity asks of it. */
-export function mailService(
-  channel: Channel,
-): Pick<GatewayOptions, 'routes' | 'visibleMailboxIds' | 'announceOrganization'> {
+export function mailService(channel: Channel): Backend {
   const clients = createMailClients(channel);
   return {
-    routes: [],
+    routes: (directory) => [
+      ...mailboxRoutes(clients, directory),
+      ...conversationRoutes(clients, directory),
+      ...messageRoutes(clients),
+      ...labelRoutes(clients),
+      ...searchRoutes(clients),
+      ...submissionRoutes(clients),
+      ...draftRoutes(clients),
+      ...signatureRoutes(clients),
+      ...outboxRoutes(clients),
+    ],
+    serviceLimits: LIMITS,
     visibleMailboxIds: async (call) => {
       const { mailboxIds } = await clients.mailboxes.getVisibility({}, call);
       return mailboxIds;

@@ -11,7 +11,7 @@ import type { LoginThrottle } from './login-throttle';
 import { sessionCookie } from './session-cookie';
 import { addRefreshToken, addSession, findLogin, type LoginRow } from './session-store';
 
-export const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
+const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
 
 export interface SessionParts extends IdentityParts {
   throttle: LoginThrottle;
