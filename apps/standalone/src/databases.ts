@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { applyMigrations } from '@dak/platform/postgres';
+import { applyMigrations } from '@dak/platform/migrations';
 
 /** The services that own a database; each has a role of its own. */
 const SERVICES = ['gateway', 'mail', 'log'] as const;

@@ -12,7 +12,7 @@ describe('the standalone process', () => {
     const first = dak.bootstrap;
     const mailbox = first.mailboxes[0]!;
 
-    const dialog = await openSmtpDialog(first.smtp.port);
+    const dialog = openSmtpDialog(first.smtp.port);
     await dialog.replies(1);
     await dialog.say('EHLO client.example\r\n');
     await dialog.say('MAIL FROM:<ada@example.org>\r\n');

@@ -17,10 +17,10 @@ describe('docs/operating.md', () => {
       );
     const actual = Object.entries(VARIABLES).map(([name, variable]) => {
       const absent = variable.schema.safeParse(undefined);
-      const value: unknown = absent.success ? absent.data : undefined;
+      const value = absent.success ? absent.data : undefined;
       return [
         `\`${name}\``,
-        value === undefined ? '' : `\`${String(value)}\``,
+        value === undefined ? '' : `\`${value}\``,
         variable.description + ('secret' in variable ? ' (secret)' : ''),
       ];
     });

@@ -23,9 +23,9 @@ export function withinDeadline<T>(work: Promise<T>, deadline: number, now: numbe
         clearTimeout(timer);
         resolve(value);
       },
-      (error: unknown) => {
+      (error: Error) => {
         clearTimeout(timer);
-        reject(error as Error);
+        reject(error);
       },
     );
   });

@@ -1,4 +1,4 @@
-import { Client, Metadata, credentials, type MethodDefinition } from '@grpc/grpc-js';
+import { Client, type Metadata, credentials, type MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-context';
 import type { Channel } from './channel';
 import { fromServiceError } from './error-mapping';
@@ -59,8 +59,8 @@ export class GrpcChannel implements Channel {
         (error, response) => (error ? reject(fromServiceError(error)) : resolve(response as Res)),
       );
       options.signal?.addEventListener('abort', () => call.cancel(), { once: true });
-      void pump(requests, call).catch((error: unknown) => {
-        reject(error as Error);
+      void pump(requests, call).catch((error: Error) => {
+        reject(error);
         call.cancel();
       });
     });

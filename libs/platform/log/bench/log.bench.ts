@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import type { EventEnvelope } from '@dak/contracts/events';
-import { applyMigrations, Database } from '@dak/platform/postgres';
+import { applyMigrations } from '@dak/platform/migrations';
+import { Database } from '@dak/platform/postgres';
 import { findPostgresBinaries, isAlive, startCluster } from '@dak/testing/database';
 import { OutboxRelay, PostgresLog, appendToOutbox } from '../src/index';
 

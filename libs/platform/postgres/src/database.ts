@@ -43,8 +43,10 @@ export class Database {
       options: '-c timezone=UTC -c idle_in_transaction_session_timeout=60000',
       types: DAK_TYPES,
     });
-    // An idle connection that dies (server restart) is replaced on next use.
+    // A connection that dies (server restart) fails the statement that runs on it, or the next one;
+    // without these listeners it would end the process when it dies between two statements.
     this.pool.on('error', () => undefined);
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** One transaction for one tenant; retried as a whole on deadlock or serialization failure, so `work` must have no effect outside it. */

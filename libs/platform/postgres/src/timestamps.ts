@@ -25,6 +25,6 @@ export const DAK_TYPES: pg.CustomTypesConfig = {
       if (oid === TIMESTAMPTZ) return toRfc3339;
       if (oid === INT8) return Number;
     }
-    return pg.types.getTypeParser(oid, format as 'text');
+    return pg.types.getTypeParser(oid, format as 'text') as (text: string) => unknown;
   },
-} as pg.CustomTypesConfig;
+};

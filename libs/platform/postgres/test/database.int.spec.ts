@@ -1,8 +1,6 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
-import { Database, applyMigrations, isUniqueViolation } from '../src/index';
+import { Database, isUniqueViolation } from '../src/index';
 
 const ONE = '018f0000-0000-7000-8000-000000000001';
 const TWO = '018f0000-0000-7000-8000-000000000002';
@@ -129,44 +127,22 @@ describe('Database', () => {
     expect(attempts).toBe(3);
   });
 
+  it('survives a connection that the server ends between two statements', async () => {
+    const cut = database.inTenant(ONE, async (tx) => {
+      const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await database.pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await tx.query('select 1');
+    });
+    await expect(cut).rejects.toThrow();
+    const [rows] = await database.batchInTenant(ONE, [select(ONE)]);
+    expect(rows).not.toHaveLength(0);
+  });
+
   it('names a unique violation', async () => {
     const error = await insert(ONE, 1).catch((e: unknown) => e);
     expect(isUniqueViolation(error)).toBe(true);
     expect(isUniqueViolation(error, 'thing_pkey')).toBe(true);
     expect(isUniqueViolation(error, 'other')).toBe(false);
-  });
-});
-
-describe('applyMigrations', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'dak-migrations-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  it('applies once, refuses an edited migration and a newer database', async () => {
-    cpSync(migrationsFolder, folder, { recursive: true });
-    const test = await createTestDatabase({ name: 'migrated', migrationsFolder: folder });
-    const target = {
-      adminUrl: test.adminUrl,
-      database: test.database,
-      role: 'dak_migrated',
-      folder,
-    };
-    expect((await applyMigrations(target)).applied).toEqual([]);
-
-    mkdirSync(join(folder, '20260102000000_two'));
-    writeFileSync(
-      join(folder, '20260102000000_two', 'migration.sql'),
-      'create table two (id int);',
-    );
-    const both = await Promise.all([applyMigrations(target), applyMigrations(target)]);
-    expect(both.flatMap((report) => report.applied)).toEqual(['20260102000000_two']);
-
-    writeFileSync(
-      join(folder, '20260102000000_two', 'migration.sql'),
-      'create table three (id int);',
-    );
-    await expect(applyMigrations(target)).rejects.toMatchObject({ code: 'edited_migration' });
-    rmSync(join(folder, '20260102000000_two'), { recursive: true });
-    await expect(applyMigrations(target)).rejects.toMatchObject({ code: 'newer_database' });
-    await test.drop();
   });
 });

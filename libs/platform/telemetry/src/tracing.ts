@@ -16,7 +16,7 @@ export async function startTracing(
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
   const provider = new NodeTracerProvider({
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter() as never)],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();
   return () => provider.shutdown();

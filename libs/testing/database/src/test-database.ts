@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { applyMigrations } from '@dak/platform/postgres';
+import { applyMigrations } from '@dak/platform/migrations';
 import { testPostgresUrl } from './postgres-server';
 
 export interface TestDatabaseOptions {

@@ -1,0 +1,1 @@
+export { applyMigrations, type MigrationReport, type MigrationTarget } from './apply-migrations';
