@@ -62,7 +62,7 @@ function nameOf(text: string): string {
   return name;
 }
 
-class Statement extends SqlParameters {
+export class ListStatement extends SqlParameters {
   readonly organization: string;
 
   constructor(readonly principal: Principal) {
@@ -76,13 +76,13 @@ class Statement extends SqlParameters {
 }
 
 /** Conversations of a deleted mailbox are out of sight with it. */
-function inLiveMailbox(statement: Statement, alias: string): string {
+function inLiveMailbox(statement: ListStatement, alias: string): string {
   return `${alias}.mailbox_id <> all(array(select m.id from mailbox m
       where m.organization_id = ${statement.organization} and m.deleted_at is not null))`;
 }
 
 /** The live mailboxes that a user is assigned to, in person or through a department. */
-function visibleMailboxes(statement: Statement, filter: ConversationFilter): string {
+function visibleMailboxes(statement: ListStatement, filter: ConversationFilter): string {
   const { principal, organization } = statement;
   const user = statement.add(principal.userId);
   const parts = [
@@ -104,7 +104,7 @@ function visibleMailboxes(statement: Statement, filter: ConversationFilter): str
 }
 
 /** Conditions on the row that hold wherever it is looked for, statuses apart. */
-function rowConditions(statement: Statement, filter: ConversationFilter): string[] {
+function rowConditions(statement: ListStatement, filter: ConversationFilter): string[] {
   const conditions = [
     `c.organization_id = ${statement.organization}`,
     'c.merged_into_id is null',
@@ -127,8 +127,20 @@ function rowConditions(statement: Statement, filter: ConversationFilter): string
   return conditions;
 }
 
+/** What a row `c` of conversation must fulfill to be in the list for this caller, for statements made elsewhere. */
+export function conversationConditions(
+  principal: Principal,
+  filter: ConversationFilter,
+): { statement: ListStatement; conditions: string[] } {
+  const statement = new ListStatement(principal);
+  return {
+    statement,
+    conditions: [...rowConditions(statement, filter), ...isListed(statement, filter, 'c')],
+  };
+}
+
 /** The conversations with the words in any of their messages, or with the number. */
-function foundConversations(statement: Statement, typed: string): string {
+function foundConversations(statement: ListStatement, typed: string): string {
   const query = textQuery(typed);
   const parts: string[] = [];
   if (query !== null) {
@@ -150,7 +162,7 @@ function searchStatement(
   sort: ConversationSort,
   window: PageWindow,
 ): PreparedStatement {
-  const statement = new Statement(principal);
+  const statement = new ListStatement(principal);
   const direction = sort.descending ? 'desc' : 'asc';
   const found = foundConversations(statement, filter.query ?? '');
   const conditions = [...rowConditions(statement, filter), ...isListed(statement, filter, 'c')];
@@ -174,7 +186,7 @@ function searchStatement(
 }
 
 function isAfter(
-  statement: Statement,
+  statement: ListStatement,
   sort: ConversationSort,
   position: readonly unknown[],
   column: string,
@@ -189,7 +201,7 @@ function pageStatement(
   sort: ConversationSort,
   window: PageWindow,
 ): { text: string; values: unknown[] } {
-  const statement = new Statement(principal);
+  const statement = new ListStatement(principal);
   const direction = sort.descending ? 'desc' : 'asc';
   const order = `c.${sort.column} ${direction}, c.id ${direction}`;
   const conditions = rowConditions(statement, filter);
@@ -250,7 +262,7 @@ function pageStatement(
 
 /** One status is a condition; several are ranges whose heads are merged, since each is one stretch of the index. */
 function statusRanges(
-  statement: Statement,
+  statement: ListStatement,
   filter: ConversationFilter,
 ): { from: string; condition: string[] } {
   if (filter.statuses === null) return { from: '(select) s', condition: [] };
@@ -264,7 +276,7 @@ function statusRanges(
 }
 
 /** Condition on `alias` (conversation or tally): in the list for this caller. */
-function isListed(statement: Statement, filter: ConversationFilter, alias: string): string[] {
+function isListed(statement: ListStatement, filter: ConversationFilter, alias: string): string[] {
   const conditions: string[] = [];
   if (filter.statuses !== null) {
     conditions.push(`${alias}.status = any(${statement.add(filter.statuses)}::text[])`);
@@ -292,7 +304,7 @@ function isListed(statement: Statement, filter: ConversationFilter, alias: strin
 }
 
 function tallyStatement(principal: Principal, filter: ConversationFilter): PreparedStatement {
-  const statement = new Statement(principal);
+  const statement = new ListStatement(principal);
   const conditions = [
     `t.organization_id = ${statement.organization}`,
     `t.disposition = any(${statement.add(filter.dispositions)}::text[])`,
@@ -306,7 +318,7 @@ function tallyStatement(principal: Principal, filter: ConversationFilter): Prepa
 }
 
 function countStatement(principal: Principal, filter: ConversationFilter): PreparedStatement {
-  const statement = new Statement(principal);
+  const statement = new ListStatement(principal);
   const conditions = [...rowConditions(statement, filter), ...isListed(statement, filter, 'c')];
   return statement.prepared(
     `select count(*) as total
