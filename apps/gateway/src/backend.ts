@@ -1,12 +1,24 @@
+import type { Clock } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
 import type { ServiceLimits } from './discovery/capabilities-route';
 import type { Route } from './http';
+import type { MailDirectory } from './mail/mail-directory';
 import type { AnnounceOrganization } from './organizations/organization-announcer';
+
+/** What the gateway lends to the routes of a service. */
+export interface RouteParts {
+  readonly directory: MailDirectory;
+  /** Where clients reach the site, without a slash at the end. */
+  readonly siteUrl: string;
+  /** 32 bytes, the same on every replica; seals links. */
+  readonly ticketKey: Uint8Array;
+  readonly clock: Clock;
+}
 
 /** What the services behind the gateway bring to it. */
 export interface Backend {
-  /** Routes of the services. */
-  routes?: readonly Route[];
+  /** Routes of the services, or what makes them of the gateway's parts. */
+  routes?: readonly Route[] | ((parts: RouteParts) => readonly Route[]);
   /** Their limits, for `/capabilities`. */
   serviceLimits?: ServiceLimits;
   /** Mailboxes that a regular user sees, from the mail service; nobody sees any without it. */

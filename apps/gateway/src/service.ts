@@ -26,6 +26,7 @@ import { AccessTokens } from './identity/access-token';
 import { CredentialAuthenticator } from './identity/credential-authenticator';
 import { IdentityVersions } from './identity/identity-versions';
 import { LastUsedRecorder } from './identity/last-used-recorder';
+import { createMailDirectory } from './mail/mail-directory';
 import { OrganizationAnnouncer } from './organizations/organization-announcer';
 import { organizationRoutes } from './organizations/organization-routes';
 import type { SessionParts } from './sessions/login';
@@ -177,7 +178,12 @@ function allRoutes(
   const { version } = options;
   const serviceRoutes =
     typeof options.routes === 'function'
-      ? options.routes(createMailDirectory(parts.store))
+      ? options.routes({
+          directory: createMailDirectory(parts.store),
+          siteUrl: options.siteUrl.replace(/\/$/, ''),
+          ticketKey: derived(options.secret, 'links to files'),
+          clock: parts.clock,
+        })
       : (options.routes ?? []);
   const all = (): readonly Route[] => routes;
   const routes: readonly Route[] = [

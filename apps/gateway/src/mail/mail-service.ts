@@ -1,8 +1,10 @@
 import { uuidv7 } from '@dak/kernel';
 import type { Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend';
+import { attachmentRoutes } from './attachments';
 import { conversationRoutes } from './conversations';
 import { draftRoutes } from './drafts';
+import { importRoutes } from './imports';
 import { labelRoutes } from './labels';
 import { createMailClients } from './mail-clients';
 import { mailboxRoutes } from './mailboxes';
@@ -28,7 +30,7 @@ const LIMITS = {
 export function mailService(channel: Channel): Backend {
   const clients = createMailClients(channel);
   return {
-    routes: (directory) => [
+    routes: ({ directory, ...parts }) => [
       ...mailboxRoutes(clients, directory),
       ...conversationRoutes(clients, directory),
       ...messageRoutes(clients),
@@ -38,6 +40,8 @@ export function mailService(channel: Channel): Backend {
       ...draftRoutes(clients),
       ...signatureRoutes(clients),
       ...outboxRoutes(clients),
+      ...attachmentRoutes(clients, parts),
+      ...importRoutes(clients),
     ],
     serviceLimits: LIMITS,
     visibleMailboxIds: async (call) => {

@@ -2,6 +2,7 @@ import { InvalidError } from '@dak/kernel';
 import { SubmissionPreview, SubmissionReceipt } from '@dak/contracts/api';
 import type { Document, PreviewRequest } from '@dak/contracts/mail';
 import { defineRoute, idParams, type Route, type RouteReply } from '../http';
+import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
 import {
   composeBody,
@@ -84,6 +85,6 @@ function previewOf(body: PreviewFields): PreviewRequest['kind'] {
     : { $case: 'reply', value: toReplyRequest(conversation_id, rest) };
 }
 
-export function created({ json, version, replayed }: Document): RouteReply {
-  return { status: 201, json, replayed, ...(version > 0 ? { version } : {}) };
+export function created(document: Document): RouteReply {
+  return documentReply(201, document);
 }

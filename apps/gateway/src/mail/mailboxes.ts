@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { AssignmentsRecord, MailboxRecord } from '@dak/contracts/api';
+import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
+import { documentReply } from './document-reply';
+import {
+  assignmentsBody,
+  createMailboxBody,
+  toCreateMailbox,
+  toPutAssignments,
+  toUpdateMailbox,
+  updateMailboxBody,
+} from './mailbox-bodies';
+import type { MailClients } from './mail-clients';
+import { namedIds, type MailDirectory } from './mail-directory';
+import { servicePageReply, toPageRequest } from './service-page';
+
+const reads = { tag: 'mailboxes', scopes: ['mail.read', 'mailboxes.manage'] } as const;
+const manages = { tag: 'mailboxes', scopes: ['mailboxes.manage'] } as const;
+
+const mailbox = MailboxRecord.meta({ id: 'Mailbox' });
+const one = { 200: { description: 'The mailbox', schema: mailbox } };
+const assignments = {
+  200: { description: 'Who sees the mailbox', schema: AssignmentsRecord },
+};
+
+export function mailboxRoutes(
+  { mailboxes }: Pick<MailClients, 'mailboxes'>,
+  directory: MailDirectory,
+): Route[] {
+  return [
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/mailboxes',
+      summary: 'List mailboxes',
+      request: {
+        query: z.object({
+          ...pageFields,
+          q: z.string().max(200).optional().meta({
+            description: 'Part of the address or the display name.',
+          }),
+          include_deleted: queryBoolean().optional(),
+        }),
+      },
+      responses: {
+        200: { description: 'A page of mailboxes, by address', schema: pageOf(mailbox) },
+      },
+      handler: async ({ query, call, url }) => {
+        const request = {
+          page: toPageRequest(query),
+          query: query.q ?? '',
+          includeDeleted: query.include_deleted ?? false,
+        };
+        return servicePageReply(url, query, await mailboxes.listMailboxes(request, call));
+      },
+    }),
+    defineRoute({
+      ...manages,
+      method: 'POST',
+      path: '/mailboxes',
+      summary: 'Create mailbox',
+      request: { body: createMailboxBody },
+      responses: { 201: { description: 'The mailbox', schema: mailbox } },
+      handler: async ({ body, principal, call }) => {
+        await requireAssigned(directory, principal.organizationId, body);
+        return documentReply(201, await mailboxes.createMailbox(toCreateMailbox(body), call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/mailboxes/{id}',
+      summary: 'Get mailbox',
+      request: { params: idParams },
+      responses: one,
+      handler: async ({ params, call }) =>
+        documentReply(200, await mailboxes.getMailbox({ id: params.id }, call)),
+    }),
+    defineRoute({
+      ...manages,
+      method: 'PATCH',
+      path: '/mailboxes/{id}',
+      summary: 'Update mailbox',
+      versioned: true,
+      request: { params: idParams, body: updateMailboxBody },
+      responses: one,
+      handler: async ({ params, body, principal, ifMatch, call }) => {
+        await requireAssigned(directory, principal.organizationId, body);
+        const request = toUpdateMailbox(params.id, ifMatch, body);
+        return documentReply(200, await mailboxes.updateMailbox(request, call));
+      },
+    }),
+    defineRoute({
+      ...manages,
+      method: 'DELETE',
+      path: '/mailboxes/{id}',
+      summary: 'Delete mailbox',
+      description:
+        'Takes it out of sight; it can be restored for 30 days. Refused while mail is scheduled or waits for approval, unless force is true.',
+      request: { params: idParams, query: z.object({ force: queryBoolean().optional() }) },
+      responses: { 204: { description: 'Deleted' } },
+      handler: async ({ params, query, call }) => {
+        await mailboxes.deleteMailbox({ id: params.id, force: query.force ?? false }, call);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      ...manages,
+      method: 'POST',
+      path: '/mailboxes/{id}/restore',
+      summary: 'Restore a mailbox that was deleted in the last 30 days',
+      request: { params: idParams },
+      responses: one,
+      handler: async ({ params, call }) =>
+        documentReply(200, await mailboxes.restoreMailbox({ id: params.id }, call)),
+    }),
+    defineRoute({
+      ...manages,
+      method: 'GET',
+      path: '/mailboxes/{id}/assignments',
+      summary: 'Get who sees the mailbox',
+      request: { params: idParams },
+      responses: assignments,
+      handler: async ({ params, call }) =>
+        documentReply(200, await mailboxes.getAssignments({ mailboxId: params.id }, call)),
+    }),
+    defineRoute({
+      ...manages,
+      method: 'PUT',
+      path: '/mailboxes/{id}/assignments',
+      summary: 'Assign the mailbox to users and departments',
+      description: 'Replaces all assignments.',
+      request: { params: idParams, body: assignmentsBody },
+      responses: assignments,
+      handler: async ({ params, body, principal, call }) => {
+        const { organizationId } = principal;
+        const users = body.users.map(({ user_id: id }, index) => ({
+          field: `users[${index}].user_id`,
+          id,
+        }));
+        await directory.requireUsers(organizationId, users);
+        await directory.requireDepartments(
+          organizationId,
+          namedIds('department_ids', body.department_ids),
+        );
+        const request = toPutAssignments(params.id, body);
+        return documentReply(200, await mailboxes.putAssignments(request, call));
+      },
+    }),
+    defineRoute({
+      ...manages,
+      method: 'GET',
+      path: '/mailboxes/{id}/connection',
+      summary: 'Inspect how the mailbox gets its mail',
+      request: { params: idParams },
+      responses: {
+        200: { description: 'The connection', schema: MailboxRecord.shape.connection },
+      },
+      handler: async ({ params, call }) => {
+        const { json } = await mailboxes.getMailbox({ id: params.id }, call);
+        const record = JSON.parse(Buffer.from(json).toString('utf8')) as MailboxRecord;
+        return { status: 200, body: record.connection };
+      },
+    }),
+  ];
+}
+
+async function requireAssigned(
+  directory: MailDirectory,
+  organizationId: string,
+  body: { assigned_user_ids?: string[] | undefined; department_ids?: string[] | undefined },
+): Promise<void> {
+  await directory.requireUsers(
+    organizationId,
+    namedIds('assigned_user_ids', body.assigned_user_ids),
+  );
+  await directory.requireDepartments(
+    organizationId,
+    namedIds('department_ids', body.department_ids),
+  );
+}
