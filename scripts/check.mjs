@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const CHECKS = [
+  // The boundary rule reads the cached graph and would skip itself without one.
+  ['project graph', 'nx', ['show', 'projects']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['lint and project boundaries', 'eslint', ['.', '--cache', '--cache-location', '.tmp/eslint']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '.']],

@@ -124,7 +124,7 @@ describe('Database', () => {
         await tx.query('update thing set name = $1 where id = $2', ['y', second]);
       });
     await Promise.all([cross(10, 11), cross(11, 10)]);
-    expect(attempts).toBe(3);
+    expect(attempts).toBeGreaterThan(2);
   });
 
   it('survives a connection that the server ends between two statements', async () => {
