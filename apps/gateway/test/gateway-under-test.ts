@@ -17,8 +17,10 @@ export interface GatewayUnderTest {
   baseUrl: string;
   /** Checks every reply against the OpenAPI document. */
   client(credential?: string): ApiClient;
-  /** A second replica over the same database and shared state. */
-  replica(): Promise<{ gateway: Gateway; client(credential?: string): ApiClient }>;
+  /** A second replica over the same database, by default over the very same shared state. */
+  replica(
+    sharedState?: SharedState,
+  ): Promise<{ gateway: Gateway; client(credential?: string): ApiClient }>;
   close(): Promise<void>;
 }
 
@@ -44,8 +46,8 @@ export async function startGateway(
     ...overrides,
   };
   const running: Gateway[] = [];
-  const start = async () => {
-    const gateway = createGateway({ ...options, metrics: new Registry() });
+  const start = async (state = sharedState) => {
+    const gateway = createGateway({ ...options, sharedState: state, metrics: new Registry() });
     running.push(gateway);
     const { port } = await gateway.listen(0, '127.0.0.1');
     const validate = replyValidator(gateway.openApi(true), gateway.routeTable());

@@ -1,16 +1,34 @@
-import { MemorySharedState } from '@dak/platform/shared-state';
+import { MemorySharedState, RedisSharedState, type SharedState } from '@dak/platform/shared-state';
+import { describeWithRedis } from '@dak/testing/redis';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
-describe('two replicas over one shared state', () => {
+describe('two replicas over one memory', () => {
+  revocation(() => {
+    const state = new MemorySharedState();
+    return Promise.resolve([state, state]);
+  });
+});
+
+describeWithRedis('two replicas over Redis, each with its own connection', (open) => {
+  revocation(async () => {
+    const { url, keyPrefix } = await open();
+    return Promise.all([1, 2].map(() => RedisSharedState.connect({ url, keyPrefix })));
+  });
+});
+
+function revocation(openStates: () => Promise<SharedState[]>): void {
   let site: GatewayUnderTest;
   let other: Awaited<ReturnType<GatewayUnderTest['replica']>>;
+  let states: SharedState[];
 
   beforeAll(async () => {
-    site = await startGateway();
-    other = await site.replica();
+    states = await openStates();
+    site = await startGateway({ sharedState: states[0]! });
+    other = await site.replica(states[1]);
   });
   afterAll(async () => {
     await site.close();
+    if (states[1] !== states[0]) await states[1]!.close();
   });
 
   async function newKey(): Promise<{ id: string; key: string }> {
@@ -71,7 +89,7 @@ describe('two replicas over one shared state', () => {
     await admin.patch(`/settings/users/${person.body.id}`, { role: 'user' });
     expect((await there.get('/settings/users')).status).toBe(403);
   });
-});
+}
 
 describe('a shared state that fails', () => {
   /** Answers until told to break. */

@@ -212,7 +212,7 @@ function successes(route: Route, writer: SchemaWriter): JsonSchema {
   )) {
     replies[status] = {
       description,
-      headers: { ...standardHeaders(), ...ownHeaders(headers) },
+      headers: { ...standardHeaders(), ...routeHeaders(route), ...ownHeaders(headers) },
       ...(schema === undefined
         ? contentType === undefined
           ? {}
@@ -231,6 +231,15 @@ function standardHeaders(): JsonSchema {
   return Object.fromEntries(
     Object.keys(REPLY_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
+}
+
+function routeHeaders(route: Route): JsonSchema {
+  return ownHeaders({
+    ...(route.versioned ? { ETag: 'Version of the resource, for If-Match' } : {}),
+    ...(route.idempotency === 'none'
+      ? {}
+      : { 'Idempotency-Replayed': 'true when the answer was stored by an earlier request' }),
+  });
 }
 
 function ownHeaders(headers: Readonly<Record<string, string>> | undefined): JsonSchema {
