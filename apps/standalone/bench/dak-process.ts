@@ -18,6 +18,7 @@ export interface Dak extends Bootstrap {
   /** Administrator's URL of the mail service's database. */
   readonly mailDatabaseUrl: string;
   readonly adminUrl: string;
+  readonly dataFolder: string;
   /** Of the database server. */
   readonly postgresLog: string;
   /** The process, then its database. */
@@ -67,6 +68,7 @@ export async function startDak(
     ...bootstrap,
     pid: started.child.pid!,
     adminUrl: cluster.adminUrl,
+    dataFolder: data,
     postgresLog: cluster.logFile,
     mailDatabaseUrl: databaseUrl(cluster.adminUrl, 'dak_mail'),
     stop: async () => {

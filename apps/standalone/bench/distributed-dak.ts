@@ -1,10 +1,103 @@
-import type { BenchRun } from './bench-run';
-import type { Dak } from './dak-process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyMigrations } from '@dak/platform/migrations';
+import { CHECKOUT, freePort, waitFor, type BenchRun, type StartedProcess } from './bench-run';
+import {
+  BENCH_LIMITS,
+  NODE_FLAGS,
+  plainEnvironment,
+  profilingFlags,
+  type Dak,
+} from './dak-process';
+import { ensureDebianPackage } from './debian-package';
+
+const REDIS = '/usr/bin/redis-server';
+const SERVICES = ['gateway', 'mail', 'log'] as const;
 
 export interface DistributedDak {
   readonly base_url: string;
   stop(): Promise<void>;
 }
-export async function startDistributedDak(_run: BenchRun, _dak: Dak): Promise<DistributedDak> {
-  throw new Error('Not there yet.');
+
+/**
+ * Gateway and mail as two processes over grpc-js with Redis between them, on the databases and with
+ * the keys of a standalone Dak, so that both answer the same requests. Null without a Redis.
+ */
+export async function startDistributedDak(run: BenchRun, dak: Dak): Promise<DistributedDak | null> {
+  if (!ensureDebianPackage(run, 'redis-server', REDIS)) return null;
+  const redisPort = await freePort();
+  const redis = run.start(
+    'redis',
+    REDIS,
+    ['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    { cwd: run.newFolder('redis') },
+  );
+  const secrets = JSON.parse(readFileSync(join(dak.dataFolder, 'secrets.json'), 'utf8')) as {
+    secret: string;
+    signingKey: string;
+  };
+  const keyFile = join(run.newFolder('distributed-key'), 'key.pem');
+  writeFileSync(keyFile, secrets.signingKey, { mode: 0o600 });
+  const database = await runtimeUrls(dak.adminUrl);
+  const grpcPort = await freePort();
+  const httpPort = await freePort();
+  const both = {
+    ...plainEnvironment(),
+    DAK_LOG_LEVEL: 'warn',
+    DAK_REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+    DAK_SECRET: secrets.secret,
+    DAK_PRINCIPAL_KEY_FILE: keyFile,
+  };
+  const mail = startService(run, 'mail', {
+    ...both,
+    DAK_DATA_DIR: run.newFolder('distributed-mail'),
+    DAK_MAIL_DATABASE_URL: database.mail,
+    DAK_LOG_DATABASE_URL: database.log,
+    DAK_MAIL_GRPC_PORT: String(grpcPort),
+    DAK_SMTP_PORT: '0',
+    DAK_LMTP_PORT: '0',
+    DAK_INBOUND_RATE_PER_MINUTE: BENCH_LIMITS.DAK_INBOUND_RATE_PER_MINUTE,
+  });
+  const gateway = startService(run, 'gateway', {
+    ...both,
+    DAK_GATEWAY_DATABASE_URL: database.gateway,
+    DAK_MAIL_GRPC_URL: `127.0.0.1:${grpcPort}`,
+    DAK_HTTP_PORT: String(httpPort),
+    DAK_READS_PER_MINUTE: BENCH_LIMITS.DAK_READS_PER_MINUTE,
+    DAK_WRITES_PER_MINUTE: BENCH_LIMITS.DAK_WRITES_PER_MINUTE,
+  });
+  const site = `http://127.0.0.1:${httpPort}`;
+  await waitFor('The start of gateway and mail', 60, async () => {
+    for (const { child, logFile } of [gateway, mail]) {
+      if (child.exitCode !== null) throw new Error(readFileSync(logFile, 'utf8').slice(-2000));
+    }
+    const ready = await fetch(`${site}/readyz`).catch(() => null);
+    return ready?.ok === true ? true : null;
+  });
+  return {
+    base_url: `${site}/api/v1`,
+    stop: async () => {
+      for (const part of [gateway, mail, redis]) await part.stop();
+    },
+  };
+}
+
+function startService(run: BenchRun, name: string, env: NodeJS.ProcessEnv): StartedProcess {
+  const program = join(CHECKOUT, 'dist', name, 'main.js');
+  return run.start(name, process.execPath, [...NODE_FLAGS, ...profilingFlags(), program], { env });
+}
+
+/** Each service's database under its runtime role; all of them are migrated already. */
+async function runtimeUrls(adminUrl: string): Promise<Record<(typeof SERVICES)[number], string>> {
+  const urls = { gateway: '', mail: '', log: '' };
+  for (const service of SERVICES) {
+    const { url } = await applyMigrations({
+      adminUrl,
+      database: `dak_${service}`,
+      role: `dak_${service}`,
+      folder: join(CHECKOUT, 'dist/migrations', service),
+    });
+    urls[service] = url;
+  }
+  return urls;
 }

@@ -11,7 +11,7 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { createGateway, defineRoute } from '@dak/gateway';
 import { createLogger } from '@dak/platform/logging';
-import { applyMigrations } from '@dak/platform/postgres';
+import { applyMigrations } from '@dak/platform/migrations';
 import { createSharedState } from '@dak/platform/shared-state';
 
 const BODY = { items: Array.from({ length: 5 }, (_, id) => ({ id, name: `item ${id}` })) };

@@ -7,15 +7,14 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, waitFor, type BenchRun } from './bench-run';
+import { ensureDebianPackage } from './debian-package';
 import { userIds } from './postgres-cluster';
 
 const SMTP_SOURCE = '/usr/sbin/smtp-source';
-const POLICY = '/usr/sbin/policy-rc.d';
 
 /** What Postfix does with mail it has accepted: keeps it on HOLD, or relays it to a port. */
 export type PostfixTask = { kind: 'hold' } | { kind: 'relay'; port: number };
@@ -28,25 +27,9 @@ export interface Postfix {
   stop(): Promise<void>;
 }
 
-/** Whether Postfix and its load tools are here; as root they are installed when they are missing. */
+/** Whether Postfix can be run here: it needs root, and is installed when it is missing. */
 export function ensurePostfix(run: BenchRun): boolean {
-  if (existsSync(SMTP_SOURCE) && existsSync('/usr/sbin/postfix')) return process.getuid?.() === 0;
-  if (process.getuid?.() !== 0) return false;
-  run.say('Installing postfix, the peer that is compared with (nothing of it is started) …');
-  const isOurs = !existsSync(POLICY);
-  if (isOurs) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  try {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    const install = ['install', '-y', '--no-install-recommends', 'postfix'];
-    const first = spawnSync('apt-get', install, { env, stdio: 'ignore' });
-    if (first.status !== 0) {
-      spawnSync('apt-get', ['update'], { env, stdio: 'ignore' });
-      spawnSync('apt-get', install, { env, stdio: 'ignore' });
-    }
-  } finally {
-    if (isOurs) rmSync(POLICY);
-  }
-  return existsSync(SMTP_SOURCE);
+  return process.getuid?.() === 0 && ensureDebianPackage(run, 'postfix', SMTP_SOURCE);
 }
 
 export function postfixVersion(): string | null {
