@@ -62,8 +62,8 @@ export async function openInbound(
             source: 'smtp',
             recipient: 'support@example.org',
             receivedAt: new Date(),
-            raw,
             ...entry,
+            raw,
           }),
         ),
       );

@@ -33,8 +33,10 @@ export async function* mboxMessages(
       if (!(await skipToSeparator(window))) return;
       continue;
     }
-    const raw = unquoted(trimmedEnd(window.bytes, lineEnd, end));
-    if (raw.length > 0) {
+    const content = trimmedEnd(window.bytes, lineEnd, end);
+    if (content.length > MAX_MESSAGE_BYTES) yield TOO_LARGE;
+    else if (content.length > 0) {
+      const raw = unquoted(content);
       yield { raw, unread: isUnread(raw), arrivedAt: separatorDate(separator), labels };
     }
     window.drop(end);

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { SingleBar } from 'cli-progress';
+import type { ImportRecord } from '@dak/contracts/api';
+import { InvalidError } from '@dak/kernel';
+import {
+  ImportRefused,
+  awaitImport,
+  findMailbox,
+  sendImport,
+  type ImportConnection,
+} from './import-client';
+import { importSources, type ImportSource } from './import-sources';
+
+const USAGE = `Imports mail into a mailbox: mbox files, Maildirs, .eml files, folders of them, tar and zip.
+
+  npm run import -- --mailbox ADDRESS PATH…
+
+Where to: DAK_URL and DAK_API_KEY, by default those of the data folder (DAK_DATA_DIR, .dak).
+An import that was interrupted is started again: what is stored already is recognized.`;
+
+/** Tries of one source when the connection breaks. */
+const TRIES = 3;
+const RETRY_MS = 2000;
+
+export interface ImportSummary {
+  received: number;
+  stored: number;
+  duplicates: number;
+  failed: number;
+}
+
+export interface ImportCommand {
+  readonly connection: ImportConnection;
+  readonly mailbox: string;
+  readonly paths: readonly string[];
+  /** A progress bar, else a line per source. */
+  readonly isTerminal: boolean;
+  readonly print: (line: string) => void;
+}
+
+/** Imports everything and returns the sums; failures of single messages are printed and counted. */
+export async function importMail(command: ImportCommand): Promise<ImportSummary> {
+  const sources = await importSources(command.paths);
+  const mailboxId = await findMailbox(command.connection, command.mailbox);
+  const summary: ImportSummary = { received: 0, stored: 0, duplicates: 0, failed: 0 };
+  for (const source of sources) {
+    const record = await importSource(command, mailboxId, source);
+    summary.received += record.received;
+    summary.stored += record.stored;
+    summary.duplicates += record.duplicates;
+    summary.failed += record.failed.length;
+    command.print(`${source.name}: ${countsOf(record)}`);
+    for (const { index, reason } of record.failed) {
+      command.print(`  message ${index + 1}: ${reason}`);
+    }
+  }
+  return summary;
+}
+
+async function importSource(
+  { connection, isTerminal, print }: ImportCommand,
+  mailboxId: string,
+  source: ImportSource,
+): Promise<ImportRecord> {
+  for (let attempt = 1; ; attempt += 1) {
+    const progress = isTerminal ? progressBar(source) : null;
+    try {
+      const record = await sendImport(connection, mailboxId, source, (bytes) =>
+        progress?.sent(bytes),
+      );
+      return await awaitImport(connection, record, (current) => progress?.stored(current));
+    } catch (error) {
+      if (error instanceof ImportRefused && error.status < 500) throw error;
+      if (attempt === TRIES) throw error;
+      print(`${source.name}: ${reasonOf(error)} Trying again.`);
+      await delay(RETRY_MS * attempt);
+    } finally {
+      progress?.stop();
+    }
+  }
+}
+
+/** Half of the bar for sending, half for storing. */
+function progressBar(source: ImportSource) {
+  const bar = new SingleBar({
+    format: `${source.name} [{bar}] {percentage}% {state}`,
+    hideCursor: true,
+  });
+  let sent = 0;
+  bar.start(100, 0, { state: 'sending' });
+  return {
+    sent(bytes: number) {
+      sent += bytes;
+      bar.update(Math.min(50, Math.floor((50 * sent) / Math.max(1, source.sizeBytes))));
+    },
+    stored(record: ImportRecord) {
+      const done = record.stored + record.duplicates + record.failed.length;
+      const share = record.received === 0 ? 1 : done / record.received;
+      bar.update(50 + Math.floor(50 * Math.min(1, share)), { state: countsOf(record) });
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+function countsOf(record: ImportRecord): string {
+  const counts = [`${record.stored} stored`, `${record.duplicates} there already`];
+  if (record.failed.length > 0) counts.push(`${record.failed.length} failed`);
+  return counts.join(', ');
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+function connectionFrom(environment: NodeJS.ProcessEnv): ImportConnection {
+  const url = environment['DAK_URL'];
+  const apiKey = environment['DAK_API_KEY'];
+  if (url !== undefined && apiKey !== undefined) return { baseUrl: apiBase(url), apiKey };
+  const folder = environment['DAK_DATA_DIR'] ?? '.dak';
+  const file = join(folder, 'bootstrap.json');
+  try {
+    const bootstrap = JSON.parse(readFileSync(file, 'utf8')) as {
+      base_url: string;
+      api_key: string;
+    };
+    return { baseUrl: apiBase(url ?? bootstrap.base_url), apiKey: apiKey ?? bootstrap.api_key };
+  } catch {
+    throw new InvalidError(
+      `${file} cannot be read: start Dak first, or set DAK_URL and DAK_API_KEY.`,
+    );
+  }
+}
+
+function apiBase(url: string): string {
+  const trimmed = url.replace(/\/+$/, '');
+  return trimmed.endsWith('/api/v1') ? trimmed : `${trimmed}/api/v1`;
+}
+
+async function main(): Promise<void> {
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { mailbox: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    });
+    if (values.help === true) return print(USAGE);
+    if (values.mailbox === undefined || positionals.length === 0) throw new InvalidError(USAGE);
+    const summary = await importMail({
+      connection: connectionFrom(process.env),
+      mailbox: values.mailbox,
+      paths: positionals,
+      isTerminal: process.stdout.isTTY === true,
+      print,
+    });
+    print(
+      `${summary.received} messages: ${summary.stored} stored, ${summary.duplicates} there already, ${summary.failed} failed.`,
+    );
+    if (summary.failed > 0) process.exitCode = 1;
+  } catch (error) {
+    process.stderr.write(`${reasonOf(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+if (require.main === module) void main();
