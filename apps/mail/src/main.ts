@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { FolderBlobStore } from '@dak/platform/blobs';
@@ -39,6 +40,7 @@ async function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promis
     inboundPerMinute: config.DAK_INBOUND_RATE_PER_MINUTE,
     parserThreads: config.DAK_PARSER_THREADS,
     readingWorkerFile: join(__dirname, 'reading-worker.js'),
+    temporaryFolder: tmpdir(),
     journalFolder: join(config.DAK_DATA_DIR, 'journal'),
   });
   const server = await startGrpcServer({

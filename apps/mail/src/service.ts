@@ -2,8 +2,12 @@ import { hkdfSync } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import {
   AttachmentServiceService,
+  ConversationServiceService,
   DraftServiceService,
+  ImportServiceService,
+  LabelServiceService,
   MailboxServiceService,
+  SignatureServiceService,
   SubmissionServiceService,
   TenantServiceService,
 } from '@dak/contracts/mail';
@@ -16,16 +20,26 @@ import { Database } from '@dak/platform/postgres';
 import type { SharedState } from '@dak/platform/shared-state';
 import { createAttachmentHandlers } from './attachments/handlers';
 import { createUploadSweeper } from './attachments/sweep-uploads';
+import {
+  createConversationCloser,
+  createSnoozeWaker,
+} from './conversations/conversation-clockwork';
+import { createConversationHandlers } from './conversations/handlers';
 import { createDeliveryWorker } from './deliveries/delivery-worker';
 import { createTransport } from './deliveries/transports/create-transport';
 import { createDraftHandlers } from './drafts/handlers';
+import { createIdempotencySweeper } from './idempotency/sweep-idempotency';
+import { createImportHandlers } from './import/handlers';
 import { createAddressDirectory } from './inbound/address-directory';
 import { createInbound, type InboundPorts } from './inbound/inbound';
 import { createInboundPipeline } from './inbound/inbound-pipeline';
 import { createSpool } from './inbound/spool';
+import { createLabelHandlers } from './labels/handlers';
 import { createMailboxHandlers } from './mailboxes/handlers';
 import { createTenantHandlers } from './organizations/handlers';
+import { createWithTenant } from './prisma-tenant';
 import { ReadingPool } from './reading/reading-pool';
+import { createSignatureHandlers } from './signatures/handlers';
 import { createAcceptor } from './submissions/acceptor';
 import { createSubmissionHandlers } from './submissions/handlers';
 
@@ -53,6 +67,8 @@ export interface MailServiceOptions {
   parserThreads: number;
   /** The bundled reading worker. */
   readingWorkerFile: string;
+  /** Where files lie while they are read. */
+  temporaryFolder: string;
   /** Of this process alone; holds what the next hop accepted until it is committed. */
   journalFolder: string;
 }
@@ -131,20 +147,40 @@ export function createMailService(options: MailServiceOptions): MailService {
     relay.wake();
   };
   const acceptor = createAcceptor({ database, blobs, onAccepted });
-  const uploads = createUploadSweeper({
-    database,
-    onError: failed('expired uploads could not be removed'),
-  });
+  const sweepers = [
+    createSnoozeWaker({ database, clock, onError: failed('snoozed conversations were not woken') }),
+    createConversationCloser({
+      database,
+      clock,
+      onError: failed('resolved conversations were not closed'),
+    }),
+    createUploadSweeper({ database, onError: failed('expired uploads were not removed') }),
+    createIdempotencySweeper({ database, onError: failed('old answers were not removed') }),
+  ];
 
   const registry = new ServiceRegistry();
-  const submissionDeps = { database, blobs, clock, acceptor, cursorKey, onAccepted };
+  const withTenant = createWithTenant(database);
+  const records = { database, withTenant, clock, cursorKey };
+  const submissions = { ...records, blobs, acceptor, onAccepted };
   registry.register(
     MailboxServiceService,
-    createMailboxHandlers({ database, clock, cursorKey, defaultDomain: null }),
+    createMailboxHandlers({ ...records, defaultDomain: null }),
   );
-  registry.register(SubmissionServiceService, createSubmissionHandlers(submissionDeps));
-  registry.register(DraftServiceService, createDraftHandlers(submissionDeps));
-  registry.register(AttachmentServiceService, createAttachmentHandlers({ database, blobs, clock }));
+  registry.register(ConversationServiceService, createConversationHandlers({ ...records, blobs }));
+  registry.register(LabelServiceService, createLabelHandlers(records));
+  registry.register(SubmissionServiceService, createSubmissionHandlers(submissions));
+  registry.register(DraftServiceService, createDraftHandlers(submissions));
+  registry.register(SignatureServiceService, createSignatureHandlers(records));
+  registry.register(AttachmentServiceService, createAttachmentHandlers({ ...records, blobs }));
+  registry.register(
+    ImportServiceService,
+    createImportHandlers({
+      ...records,
+      blobs,
+      onSpooled: () => pipeline.wake(),
+      temporaryFolder: options.temporaryFolder,
+    }),
+  );
   registry.register(TenantServiceService, createTenantHandlers({ database, clock }), {
     gatewayOnly: true,
   });
@@ -153,7 +189,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     registry,
     async start() {
       relay.start();
-      uploads.start();
+      for (const sweeper of sweepers) sweeper.start();
       pipeline.start();
       await deliveries.start();
       return inbound.start();
@@ -163,7 +199,11 @@ export function createMailService(options: MailServiceOptions): MailService {
     },
     async stop() {
       await inbound.stop();
-      await Promise.all([deliveries.stop(), pipeline.stop(), uploads.stop()]);
+      await Promise.all([
+        deliveries.stop(),
+        pipeline.stop(),
+        ...sweepers.map((sweeper) => sweeper.stop()),
+      ]);
       await reading.close();
       await relay.stop();
       await database.close();

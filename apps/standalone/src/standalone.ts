@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createGateway, mailService, type Gateway } from '@dak/gateway';
@@ -113,8 +115,10 @@ async function start(
     inboundPerMinute: config.DAK_INBOUND_RATE_PER_MINUTE,
     parserThreads: config.DAK_PARSER_THREADS,
     readingWorkerFile: join(__dirname, '../mail/reading-worker.js'),
+    temporaryFolder: tmpdir(),
     journalFolder: join(data.path, 'journal'),
   });
+  const addresses = await siteAddresses(config);
   const channel = new InProcessChannel(mail.registry);
   const gateway = createGateway({
     databaseUrl: databases.gateway,
@@ -122,7 +126,7 @@ async function start(
     logger: logger.child({ service: 'gateway' }),
     metrics,
     version: VERSION,
-    siteUrl: config.DAK_SITE_URL ?? `http://${config.DAK_HTTP_HOST}:${config.DAK_HTTP_PORT}`,
+    siteUrl: addresses.site,
     secret,
     sessionKey: data.signingKey,
     rateLimits: {
@@ -138,7 +142,7 @@ async function start(
 
   await gateway.ensureFirstRun({ secrets: data.secrets.firstRun });
   const { smtp, lmtp } = await mail.start();
-  const bootstrap = await listen(gateway, config, data, {
+  const bootstrap = await listen(gateway, config, data, addresses, {
     smtp: { host: config.DAK_SMTP_HOST, port: smtp },
     lmtp: { host: config.DAK_SMTP_HOST, port: lmtp ?? 0 },
   });
@@ -154,11 +158,10 @@ async function listen(
   gateway: Gateway,
   config: StandaloneConfig,
   data: DataFolder,
+  { port, local, site }: SiteAddresses,
   mail: MailAddresses,
 ): Promise<Bootstrap> {
-  const { port } = await gateway.listen(config.DAK_HTTP_PORT, config.DAK_HTTP_HOST);
-  const local = `http://${reachable(config.DAK_HTTP_HOST)}:${port}`;
-  const site = (config.DAK_SITE_URL ?? local).replace(/\/$/, '');
+  await gateway.listen(port, config.DAK_HTTP_HOST);
   const { firstRun } = data.secrets;
   const client = new BootstrapClient(`${local}/api/v1`, firstRun.apiKey);
   const isFirstRun = data.secrets.organizationId === null;
@@ -178,6 +181,33 @@ async function listen(
     api_key: firstRun.apiKey,
     mailboxes: await client.mailboxes(),
   };
+}
+
+interface SiteAddresses {
+  port: number;
+  /** Where this process itself reaches the API. */
+  local: string;
+  /** Where clients reach it; links are made with it. */
+  site: string;
+}
+
+/** Links carry the port, so that a free one is chosen before anything is built. */
+async function siteAddresses(config: StandaloneConfig): Promise<SiteAddresses> {
+  const port = config.DAK_HTTP_PORT || (await freePort(config.DAK_HTTP_HOST));
+  const local = `http://${reachable(config.DAK_HTTP_HOST)}:${port}`;
+  return { port, local, site: (config.DAK_SITE_URL ?? local).replace(/\/$/, '') };
+}
+
+function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, host, () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
 }
 
 /** An address that means "all interfaces" cannot be called. */
