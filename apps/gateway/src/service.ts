@@ -166,7 +166,7 @@ function identityParts(
       cursor: derived(options.secret, 'page cursors'),
     },
     isHttps: options.siteUrl.startsWith('https:'),
-    organizationChanged: (organizationId) => void announcer.announcePending(organizationId),
+    organizationChanged: (organizationId) => announcer.announceSoon(organizationId),
   };
 }
 

@@ -21,8 +21,8 @@ export interface IdentityParts {
   secrets: { idempotency: Uint8Array; cursor: Uint8Array };
   /** Cookies get `Secure`. */
   isHttps: boolean;
-  /** Tells the services about an organization that changed; see OrganizationAnnouncer. */
-  organizationChanged: (organizationId: string) => void;
+  /** Tells the services about an organization that changed; never rejects, see OrganizationAnnouncer. */
+  organizationChanged: (organizationId: string) => Promise<void>;
 }
 
 /** A change of who may do what in the caller's organization: once per Idempotency-Key, in force with the next request anywhere. */

@@ -61,7 +61,7 @@ export async function createOrganization(
     },
     { acrossTenants: true },
   );
-  if (createdId !== '') parts.organizationChanged(createdId);
+  if (createdId !== '') await parts.organizationChanged(createdId);
   return reply;
 }
 

@@ -12,6 +12,8 @@ export interface OrganizationState {
 export type AnnounceOrganization = (state: OrganizationState) => Promise<void>;
 
 const RETRY_MS = 5_000;
+/** How long the caller of a change waits for the services to hear of it. */
+const PATIENCE_MS = 2_000;
 
 const PENDING = `
   select id                as "organizationId",
@@ -62,6 +64,16 @@ export class OrganizationAnnouncer {
     return this.running;
   }
 
+  /** As {@link announcePending} for one organization, but waits {@link PATIENCE_MS} at most. */
+  async announceSoon(organizationId: string): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, PATIENCE_MS);
+    });
+    await Promise.race([this.announcePending(organizationId), patience]);
+    clearTimeout(timer);
+  }
+
   private async run(organizationId: string | null): Promise<void> {
     const { database } = this.store;
     const rows = await database.asWorker(
@@ -69,8 +81,13 @@ export class OrganizationAnnouncer {
         (await tx.query<OrganizationState & { version: number }>(PENDING, [organizationId])).rows,
     );
     for (const { version, ...state } of rows) {
-      await this.announce(state);
-      await database.asWorker((tx) => tx.query(ANNOUNCED, [state.organizationId, version]));
+      try {
+        await this.announce(state);
+        await database.asWorker((tx) => tx.query(ANNOUNCED, [state.organizationId, version]));
+      } catch (error) {
+        // The others must not wait for the one that fails.
+        this.onError(error);
+      }
     }
   }
 }

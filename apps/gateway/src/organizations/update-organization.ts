@@ -41,7 +41,7 @@ export async function updateOrganization(
     });
     return { status: 200, body: toOrganizationRecord(row), version: row.version };
   });
-  parts.organizationChanged(organizationId);
+  await parts.organizationChanged(organizationId);
   return reply;
 }
 
@@ -96,6 +96,6 @@ export async function administerOrganization(
       { acrossTenants: true },
     ),
   );
-  parts.organizationChanged(organizationId);
+  await parts.organizationChanged(organizationId);
   return reply;
 }
