@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DomainError } from '@dak/kernel';
-import { readConfig, type Config, type VariableName } from '@dak/platform/config';
+import { readCompleteConfig, type CompleteConfig, type VariableName } from '@dak/platform/config';
 
 const GATEWAY_VARIABLES = [
   'DAK_HTTP_HOST',
@@ -26,22 +26,11 @@ const NEEDED = {
   DAK_PRINCIPAL_KEY_FILE: 'the private Ed25519 key whose public half the services have',
 } as const;
 
-type Needed = keyof typeof NEEDED;
-type GatewayVariables = Config<(typeof GATEWAY_VARIABLES)[number]>;
-
-export type GatewayConfig = Omit<GatewayVariables, Needed> & {
-  readonly [Name in Needed]: NonNullable<GatewayVariables[Name]>;
-};
+export type GatewayConfig = CompleteConfig<(typeof GATEWAY_VARIABLES)[number], keyof typeof NEEDED>;
 
 /** @throws DomainError invalid naming every variable that is missing, unknown or wrong */
 export function readGatewayConfig(environment: NodeJS.ProcessEnv): GatewayConfig {
-  const config = readConfig(GATEWAY_VARIABLES, environment);
-  const missing = Object.entries(NEEDED).filter(([name]) => config[name as Needed] === undefined);
-  if (missing.length > 0) {
-    const sentences = missing.map(([name, why]) => `${name} is missing (${why})`);
-    throw new DomainError('invalid', 'bad_configuration', `${sentences.join('; ')}.`);
-  }
-  return config as GatewayConfig;
+  return readCompleteConfig(GATEWAY_VARIABLES, NEEDED, environment);
 }
 
 /** @throws DomainError invalid when the file is no private Ed25519 key in PEM */

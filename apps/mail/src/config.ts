@@ -1,9 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DomainError } from '@dak/kernel';
-import { readConfig, type Config, type VariableName } from '@dak/platform/config';
+import { readCompleteConfig, type CompleteConfig, type VariableName } from '@dak/platform/config';
 
-export const MAIL_VARIABLES = [
+const MAIL_VARIABLES = [
   'DAK_DATA_DIR',
   'DAK_SMTP_HOST',
   'DAK_SMTP_PORT',
@@ -32,22 +32,11 @@ const NEEDED = {
   DAK_PRINCIPAL_KEY_FILE: 'the public half of the gateway’s Ed25519 key',
 } as const;
 
-type Needed = keyof typeof NEEDED;
-type MailVariables = Config<(typeof MAIL_VARIABLES)[number]>;
-
-export type MailConfig = Omit<MailVariables, Needed> & {
-  readonly [Name in Needed]: NonNullable<MailVariables[Name]>;
-};
+export type MailConfig = CompleteConfig<(typeof MAIL_VARIABLES)[number], keyof typeof NEEDED>;
 
 /** @throws DomainError invalid naming every variable that is missing, unknown or wrong */
 export function readMailConfig(environment: NodeJS.ProcessEnv): MailConfig {
-  const config = readConfig(MAIL_VARIABLES, environment);
-  const missing = Object.entries(NEEDED).filter(([name]) => config[name as Needed] === undefined);
-  if (missing.length > 0) {
-    const sentences = missing.map(([name, why]) => `${name} is missing (${why})`);
-    throw new DomainError('invalid', 'bad_configuration', `${sentences.join('; ')}.`);
-  }
-  return config as MailConfig;
+  return readCompleteConfig(MAIL_VARIABLES, NEEDED, environment);
 }
 
 /** The public key, also out of a private one. @throws DomainError invalid when the file holds none */

@@ -1,2 +1,2 @@
 export { VARIABLES, type VariableName, type VariableValue } from './catalog';
-export { readConfig, type Config } from './read-config';
+export { readCompleteConfig, readConfig, type CompleteConfig, type Config } from './read-config';

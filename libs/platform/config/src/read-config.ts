@@ -33,6 +33,30 @@ export function readConfig<Names extends VariableName>(
   return config as Config<Names>;
 }
 
+/** A configuration in which the named variables are present. */
+export type CompleteConfig<Names extends VariableName, Needed extends Names> = Omit<
+  Config<Names>,
+  Needed
+> & { readonly [N in Needed]: NonNullable<VariableValue<N>> };
+
+/**
+ * As {@link readConfig}, for a process that cannot do without some of them.
+ * @param needed why each of them is needed; part of the sentence when it is missing
+ */
+export function readCompleteConfig<Names extends VariableName, Needed extends Names>(
+  names: readonly Names[],
+  needed: Readonly<Record<Needed, string>>,
+  environment: NodeJS.ProcessEnv,
+): CompleteConfig<Names, Needed> {
+  const config = readConfig(names, environment);
+  const missing = (Object.keys(needed) as Needed[]).filter((name) => config[name] === undefined);
+  if (missing.length > 0) {
+    const sentences = missing.map((name) => `${name} is missing (${needed[name]})`);
+    throw new DomainError('invalid', 'bad_configuration', `${sentences.join('; ')}.`);
+  }
+  return config as CompleteConfig<Names, Needed>;
+}
+
 function nearest(name: string): string | null {
   const close = Object.keys(VARIABLES)
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
