@@ -1,7 +1,144 @@
-import type { Route } from '../http';
+import { z } from 'zod';
+import { ConversationRecord } from '@dak/contracts/api';
+import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import {
+  assignBody,
+  changeLabelsBody,
+  snoozeBody,
+  toAssign,
+  toChangeLabels,
+  toSnooze,
+  toUpdateConversation,
+  updateConversationBody,
+} from './conversation-bodies';
+import { conversationFilterFields, toConversationFilter } from './conversation-filter';
+import { resolveTarget } from './conversation-targets';
+import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
 import type { MailDirectory } from './mail-directory';
+import { servicePageReply, toPageRequest } from './service-page';
 
-export function conversationRoutes(_clients: MailClients, _directory: MailDirectory): Route[] {
-  return [];
+const reads = { tag: 'conversations', scopes: ['mail.read'] } as const;
+const changes = {
+  tag: 'conversations',
+  scopes: ['mail.write'],
+  emits: ['conversation.updated'],
+} as const;
+
+export const conversation = ConversationRecord.meta({ id: 'Conversation' });
+const one = { 200: { description: 'The conversation', schema: conversation } };
+
+export function conversationRoutes(
+  { conversations }: Pick<MailClients, 'conversations'>,
+  directory: MailDirectory,
+): Route[] {
+  return [
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/conversations',
+      summary: 'List conversations',
+      request: {
+        query: z.object({
+          ...pageFields,
+          ...conversationFilterFields,
+          q: z.string().max(500).optional().meta({ description: 'Words of its messages.' }),
+          sort: z
+            .enum(['last_message_at', '-last_message_at', 'created_at', '-created_at'])
+            .optional()
+            .meta({ description: 'Newest first; with a minus oldest first.' }),
+        }),
+      },
+      responses: {
+        200: { description: 'A page of conversations', schema: pageOf(conversation) },
+      },
+      handler: async ({ query, call, url }) => {
+        const request = {
+          page: toPageRequest(query),
+          filter: toConversationFilter(query, query.q),
+          sort: query.sort ?? '',
+        };
+        return servicePageReply(url, query, await conversations.listConversations(request, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/conversations/{id}',
+      summary: 'Get conversation',
+      description: 'One that was merged has merged_into_id.',
+      request: { params: idParams },
+      responses: one,
+      handler: async ({ params, call }) =>
+        documentReply(200, await conversations.getConversation({ id: params.id }, call)),
+    }),
+    defineRoute({
+      ...changes,
+      method: 'PATCH',
+      path: '/conversations/{id}',
+      summary: 'Change conversation',
+      versioned: true,
+      request: { params: idParams, body: updateConversationBody },
+      responses: one,
+      handler: async ({ params, body, principal, ifMatch, call }) => {
+        await resolveTarget(directory, principal.organizationId, body);
+        const request = toUpdateConversation(params.id, ifMatch, body);
+        return documentReply(200, await conversations.updateConversation(request, call));
+      },
+    }),
+    defineRoute({
+      ...changes,
+      method: 'POST',
+      path: '/conversations/{id}/labels',
+      summary: 'Add and remove labels',
+      request: { params: idParams, body: changeLabelsBody },
+      responses: {
+        200: {
+          description: 'The labels after it',
+          schema: z.object({ labels: z.array(z.string()) }),
+        },
+      },
+      handler: async ({ params, body, call }) => {
+        const request = toChangeLabels(params.id, body);
+        return documentReply(200, await conversations.changeLabels(request, call));
+      },
+    }),
+    defineRoute({
+      ...changes,
+      method: 'POST',
+      path: '/conversations/{id}/snooze',
+      summary: 'Snooze',
+      request: { params: idParams, body: snoozeBody.prefault({}) },
+      responses: one,
+      handler: async ({ params, body, call }) => {
+        const request = toSnooze(params.id, body);
+        return documentReply(200, await conversations.snoozeConversation(request, call));
+      },
+    }),
+    defineRoute({
+      ...changes,
+      method: 'DELETE',
+      path: '/conversations/{id}/snooze',
+      summary: 'Wake a snoozed conversation',
+      request: { params: idParams },
+      responses: { 204: { description: 'Awake' } },
+      handler: async ({ params, call }) => {
+        await conversations.unsnoozeConversation({ id: params.id }, call);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      ...changes,
+      method: 'POST',
+      path: '/conversations/{id}/assign',
+      summary: 'Assign to a user or an agent, and to a department',
+      request: { params: idParams, body: assignBody },
+      responses: one,
+      handler: async ({ params, body, principal, call }) => {
+        const assignee = await resolveTarget(directory, principal.organizationId, body);
+        const request = toAssign(params.id, body, assignee);
+        return documentReply(200, await conversations.assignConversation(request, call));
+      },
+    }),
+  ];
 }

@@ -2,6 +2,7 @@ import { uuidv7 } from '@dak/kernel';
 import type { Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend';
 import { attachmentRoutes } from './attachments';
+import { conversationSetRoutes } from './conversation-sets';
 import { conversationRoutes } from './conversations';
 import { draftRoutes } from './drafts';
 import { importRoutes } from './imports';
@@ -33,7 +34,8 @@ export function mailService(channel: Channel): Backend {
     routes: ({ directory, ...parts }) => [
       ...mailboxRoutes(clients, directory),
       ...conversationRoutes(clients, directory),
-      ...messageRoutes(clients),
+      ...conversationSetRoutes(clients, directory),
+      ...messageRoutes(clients, directory),
       ...labelRoutes(clients),
       ...searchRoutes(clients),
       ...submissionRoutes(clients),

@@ -90,7 +90,7 @@ export function toUpdateMailbox(
     ...commonFields(body),
     id,
     expectedVersion: expectedVersion ?? undefined,
-    fields: sentFields(body),
+    fields: sentFields(updateMailboxBody.shape, body),
     status: body.status,
   });
 }

@@ -1,6 +1,149 @@
-import type { Route } from '../http';
+import { z } from 'zod';
+import { ActivityRecord, MessageRecord } from '@dak/contracts/api';
+import type { Chunk } from '@dak/contracts/mail';
+import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
+import { attachmentDisposition } from './attachments';
+import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
+import { namedIds, type MailDirectory } from './mail-directory';
+import { servicePageReply, toPageRequest } from './service-page';
 
-export function messageRoutes(_clients: MailClients): Route[] {
-  return [];
+const RAW_TIMEOUT_MS = 10 * 60_000;
+
+const reads = { method: 'GET', tag: 'messages', scopes: ['mail.read'] } as const;
+const messageParams = z.object({ id: z.uuid(), mid: z.uuid() });
+const include = z.enum(['headers']).optional().meta({
+  description: '`headers`: with all header fields as they came.',
+});
+
+const message = MessageRecord.meta({ id: 'Message' });
+
+export function messageRoutes(
+  { conversations }: Pick<MailClients, 'conversations'>,
+  directory: MailDirectory,
+): Route[] {
+  return [
+    defineRoute({
+      ...reads,
+      path: '/conversations/{id}/messages',
+      summary: 'List conversation messages',
+      request: { params: idParams, query: z.object({ ...pageFields, include }) },
+      responses: {
+        200: { description: 'A page of messages and notes, oldest first', schema: pageOf(message) },
+      },
+      handler: async ({ params, query, call, url }) => {
+        const request = {
+          conversationId: params.id,
+          page: toPageRequest(query),
+          includeHeaders: query.include === 'headers',
+        };
+        return servicePageReply(url, query, await conversations.listMessages(request, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      path: '/conversations/{id}/messages/{mid}',
+      summary: 'Get message',
+      request: {
+        params: messageParams,
+        query: z.object({
+          include,
+          raw_html: queryBoolean().optional().meta({
+            type: 'boolean',
+            description: 'body_html as it came, not sanitized: never show it as it is.',
+          }),
+        }),
+      },
+      responses: { 200: { description: 'The message', schema: message } },
+      handler: async ({ params, query, call }) => {
+        const request = {
+          conversationId: params.id,
+          messageId: params.mid,
+          includeHeaders: query.include === 'headers',
+          rawHtml: query.raw_html ?? false,
+        };
+        return documentReply(200, await conversations.getMessage(request, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      path: '/conversations/{id}/messages/{mid}/raw',
+      summary: 'Download the message as it came or went',
+      timeoutMs: RAW_TIMEOUT_MS,
+      request: { params: messageParams },
+      responses: {
+        200: { description: 'The message (RFC 5322)', contentType: 'message/rfc822' },
+      },
+      handler: async ({ params, call }) => {
+        const request = { conversationId: params.id, messageId: params.mid };
+        return {
+          status: 200,
+          stream: await startedContent(conversations.getRawMessage(request, call)),
+          headers: {
+            'Content-Type': 'message/rfc822',
+            'Content-Disposition': attachmentDisposition(`${params.mid}.eml`),
+            'X-Content-Type-Options': 'nosniff',
+            'Content-Security-Policy': "default-src 'none'; sandbox",
+            'Cache-Control': 'private, no-store',
+          },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/conversations/{id}/notes',
+      tag: 'messages',
+      scopes: ['mail.write'],
+      summary: 'Write an internal note',
+      description: 'It is seen by those who see the conversation and never leaves.',
+      request: {
+        params: idParams,
+        body: z.object({
+          body_text: z.string().min(1).max(100_000),
+          mentions: z.array(z.uuid()).max(100).optional().meta({ description: 'Ids of users.' }),
+        }),
+      },
+      responses: { 201: { description: 'The note', schema: message } },
+      emits: ['conversation.updated'],
+      handler: async ({ params, body, principal, call }) => {
+        const mentions = body.mentions ?? [];
+        await directory.requireUsers(principal.organizationId, namedIds('mentions', mentions));
+        const request = { conversationId: params.id, bodyText: body.body_text, mentions };
+        return documentReply(201, await conversations.addNote(request, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      path: '/conversations/{id}/activity',
+      summary: 'List what happened to a conversation',
+      request: { params: idParams, query: z.object(pageFields) },
+      responses: {
+        200: { description: 'A page of activity, newest first', schema: pageOf(ActivityRecord) },
+      },
+      handler: async ({ params, query, call, url }) => {
+        const request = { conversationId: params.id, page: toPageRequest(query) };
+        return servicePageReply(url, query, await conversations.listActivity(request, call));
+      },
+    }),
+  ];
+}
+
+/** Waits for the first bytes, so that a miss is answered as one and not with a broken 200. */
+async function startedContent(chunks: AsyncIterable<Chunk>): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return restOf(first, iterator);
+}
+
+async function* restOf(
+  first: IteratorResult<Chunk>,
+  iterator: AsyncIterator<Chunk>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let next = first; next.done !== true; next = await iterator.next()) {
+      yield next.value.content;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }

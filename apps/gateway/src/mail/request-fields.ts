@@ -20,9 +20,10 @@ export const metadataPatch = z
   )
   .meta({ description: 'At most 64 keys. Merge patch: a key that is null is removed.' });
 
-/** The API names of the fields that a body has, null included. */
-export function sentFields(body: object): string[] {
-  return Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+/** Which fields of `shape` a body has, null included, by their API names. */
+export function sentFields(shape: object, body: object): string[] {
+  const sent = new Map<string, unknown>(Object.entries(body));
+  return Object.keys(shape).filter((name) => sent.get(name) !== undefined);
 }
 
 /** An object as a service takes it; empty bytes stand for an absent one. */

@@ -1,6 +1,66 @@
-import type { Route } from '../http';
+import { z } from 'zod';
+import { MAX_PER_PAGE } from '@dak/platform/paging';
+import { SearchHitRecord } from '@dak/contracts/api';
+import { defineRoute, pageFields, pageOf, type Route } from '../http';
+import { conversationFilterFields, toConversationFilter } from './conversation-filter';
 import type { MailClients } from './mail-clients';
+import { servicePageReply, toPageRequest } from './service-page';
 
-export function searchRoutes(_clients: MailClients): Route[] {
-  return [];
+const MAX_PAGE = 10_000_000;
+
+const hit = SearchHitRecord.meta({ id: 'SearchHit' });
+
+const searchBody = z
+  .object({
+    q: z.string().min(1).max(500).meta({
+      description: 'Words; quotes, `or` and a minus as in web searches.',
+    }),
+    filters: z.object(conversationFilterFields).optional(),
+    types: z
+      .array(z.enum(['conversation', 'message']))
+      .max(2)
+      .optional()
+      .meta({
+        description: 'Absent: both.',
+      }),
+    page: z.int().min(1).max(MAX_PAGE).optional(),
+    per_page: z.int().min(1).max(MAX_PER_PAGE).optional(),
+    cursor: pageFields.cursor,
+  })
+  .meta({ id: 'Search' });
+
+export function searchRoutes({ conversations }: Pick<MailClients, 'conversations'>): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/search',
+      tag: 'search',
+      scopes: ['mail.read'],
+      summary: 'Search mail',
+      description: 'The page may be asked for in the body or, as everywhere, in the query.',
+      rateClass: 'read',
+      idempotency: 'none',
+      request: { query: z.object(pageFields), body: searchBody },
+      responses: {
+        200: { description: 'A page of hits, the best first', schema: pageOf(hit) },
+      },
+      handler: async ({ query, body, call, url }) => {
+        const paging = {
+          page: body.page ?? query.page,
+          per_page: body.per_page ?? query.per_page,
+          cursor: body.cursor ?? query.cursor,
+        };
+        const request = {
+          page: toPageRequest(paging),
+          query: body.q,
+          filter: toConversationFilter(body.filters ?? {}),
+          types: body.types ?? [],
+        };
+        const answer = await conversations.search(request, call);
+        // Without the Link header: a link cannot carry the body that asks for the next page.
+        const { json } = servicePageReply(url, paging, answer);
+        return { status: 200, json: json! };
+      },
+    }),
+  ];
 }
