@@ -1,0 +1,234 @@
+import { LabelRecord, MailboxRecord, SearchHitRecord } from '@dak/contracts/api';
+import { uuidv7 } from '@dak/kernel';
+import { principal } from './mail-fixtures';
+import {
+  LIST,
+  as,
+  createRequest,
+  listOf,
+  openMailHandlers,
+  recordOf,
+  type MailHandlers,
+} from './mail-handlers';
+
+describe('mailboxes', () => {
+  let mail: MailHandlers;
+  const organizationId = uuidv7();
+  const admin = principal({ organizationId });
+  const manager = principal({ organizationId, role: 'user' });
+  const unique = () => `box-${uuidv7().slice(-10)}@example.org`;
+
+  beforeAll(async () => {
+    mail = await openMailHandlers();
+  });
+  afterAll(() => mail.close());
+
+  const create = async (request: Parameters<typeof mail.mailboxes.createMailbox>[0], who = admin) =>
+    MailboxRecord.parse(await recordOf(mail.mailboxes.createMailbox(request, as(who))));
+
+  it('makes one with everything in its place', async () => {
+    const address = unique();
+    const made = await create({
+      ...createRequest(address.toUpperCase()),
+      displayName: ' Support ',
+      settingsJson: Buffer.from('{"time_zone":"Asia/Kolkata"}'),
+      metadataJson: Buffer.from('{"team":"north","size":3}'),
+    });
+    expect(made).toMatchObject({
+      address,
+      display_name: 'Support',
+      kind: 'hosted',
+      agent_mode: 'approve',
+      settings: { time_zone: 'Asia/Kolkata', undo_seconds: 10 },
+      metadata: { team: 'north', size: 3 },
+      counts: { open: 0, unread: 0 },
+      version: 1,
+    });
+  });
+
+  it('takes a local part with the domain of the deployment', async () => {
+    const localPart = `l${uuidv7().slice(-10)}`;
+    const made = await create({ ...createRequest(''), address: undefined, localPart });
+    expect(made.address).toBe(`${localPart}@dak.example`);
+  });
+
+  it('refuses an address that is live elsewhere without saying where', async () => {
+    const address = unique();
+    await create(createRequest(address));
+    const other = principal();
+    await expect(
+      mail.mailboxes.createMailbox(createRequest(address), as(other)),
+    ).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'address_taken',
+      message: 'address is already in use: choose another one.',
+    });
+  });
+
+  it('answers a client_id that was used before with the mailbox it made', async () => {
+    const request = { ...createRequest(unique()), clientId: uuidv7() };
+    const made = await create(request);
+    expect(await create({ ...request, address: unique() })).toEqual(made);
+  });
+
+  it('assigns whoever makes one without seeing the whole organization', async () => {
+    const made = await create(createRequest(unique()), manager);
+    expect(made.assigned_user_ids).toEqual([manager.userId]);
+    const seen = await mail.mailboxes.getVisibility({}, as(manager));
+    expect(seen).toEqual({ all: false, mailboxIds: [made.id] });
+    const listed = await mail.mailboxes.listMailboxes(
+      { page: LIST.page, query: '', includeDeleted: false },
+      as(manager),
+    );
+    expect(listed.total).toBe(1);
+  });
+
+  it('merge-patches settings and metadata under a version', async () => {
+    const made = await create({
+      ...createRequest(unique()),
+      metadataJson: Buffer.from('{"a":1,"b":2}'),
+    });
+    const update = (changes: Record<string, unknown>, expectedVersion?: number) =>
+      mail.mailboxes.updateMailbox(
+        {
+          id: made.id,
+          fields: ['settings', 'metadata'],
+          departmentIds: [],
+          assignedUserIds: [],
+          settingsJson: Buffer.from(JSON.stringify(changes['settings'] ?? {})),
+          metadataJson: Buffer.from(JSON.stringify(changes['metadata'] ?? {})),
+          expectedVersion,
+        },
+        as(admin),
+      );
+    const patched = MailboxRecord.parse(
+      await recordOf(update({ settings: { undo_seconds: 0 }, metadata: { a: null, c: true } }, 1)),
+    );
+    expect(patched.metadata).toEqual({ b: 2, c: true });
+    expect(patched.settings).toMatchObject({ undo_seconds: 0, plus_addressing: true });
+    expect(patched.version).toBe(2);
+    await expect(update({}, 1)).rejects.toMatchObject({ kind: 'precondition_failed' });
+    await expect(update({ settings: { undo_seconds: 121 } })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+    await expect(update({ settings: { time_zone: 'Mars/Olympus' } })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+  });
+
+  it('counts what is in it', async () => {
+    const made = await create(createRequest(unique()));
+    await mail.receive(organizationId, made.id);
+    await mail.receive(organizationId, made.id, { unread: false });
+    const record = MailboxRecord.parse(
+      await recordOf(mail.mailboxes.getMailbox({ id: made.id }, as(admin))),
+    );
+    expect(record.counts).toMatchObject({ open: 2, unread: 1 });
+    expect(record.usage.storage_bytes).toBe(2000);
+  });
+});
+
+describe('labels', () => {
+  let mail: MailHandlers;
+  const organizationId = uuidv7();
+  const admin = principal({ organizationId });
+  beforeAll(async () => {
+    mail = await openMailHandlers();
+  });
+  afterAll(() => mail.close());
+
+  it('renames and removes a label wherever it is', async () => {
+    const box = await mail.mailboxes.createMailbox(
+      createRequest(`labels-${uuidv7().slice(-10)}@example.org`),
+      as(admin),
+    );
+    const { conversationId: id } = await mail.receive(organizationId, box.id);
+    await mail.conversations.changeLabels({ id, add: ['vip', 'x'], remove: [] }, as(admin));
+    const made = LabelRecord.parse(
+      await recordOf(mail.labels.createLabel({ name: 'vip', color: '#FF0000' }, as(admin))),
+    );
+    expect(made.color).toBe('#ff0000');
+    await expect(mail.labels.createLabel({ name: 'vip' }, as(admin))).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'label_exists',
+    });
+    const labelsNow = async () =>
+      (await recordOf<{ labels: string[] }>(mail.conversations.getConversation({ id }, as(admin))))
+        .labels;
+    await mail.labels.updateLabel({ id: made.id, fields: ['name'], name: 'gold' }, as(admin));
+    expect(await labelsNow()).toEqual(['x', 'gold']);
+    const listed = await listOf(mail.labels.listLabels({ page: LIST.page }, as(admin)));
+    expect(listed.map((label) => label['name'])).toEqual(['gold']);
+    await mail.labels.deleteLabel({ id: made.id }, as(admin));
+    expect(await labelsNow()).toEqual(['x']);
+    await expect(mail.labels.deleteLabel({ id: made.id }, as(admin))).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+  });
+});
+
+describe('search', () => {
+  let mail: MailHandlers;
+  const organizationId = uuidv7();
+  const admin = principal({ organizationId });
+  let mailboxId = '';
+  beforeAll(async () => {
+    mail = await openMailHandlers();
+    mailboxId = (
+      await mail.mailboxes.createMailbox(
+        createRequest(`search-${uuidv7().slice(-10)}@example.org`),
+        as(admin),
+      )
+    ).id;
+  });
+  afterAll(() => mail.close());
+
+  const search = (query: string, types: string[] = ['message']) =>
+    listOf(
+      mail.conversations.search({ page: LIST.page, query, filter: {}, types }, as(admin)),
+    ).then((hits) => hits.map((hit) => SearchHitRecord.parse(hit)));
+
+  it('finds beginnings of words, addresses, phrases and what is not excluded', async () => {
+    const refund = await mail.receive(organizationId, mailboxId, {
+      subject: 'Refund for <b>invoice</b> 4711',
+      from: { email: 'meera.nair@customer.example', name: 'Meera Nair' },
+      textNew: 'The refund was promised last week.',
+    });
+    const invoice = await mail.receive(organizationId, mailboxId, {
+      subject: 'Invoice attached',
+      from: { email: 'ravi@other.example', name: 'Ravi' },
+      textNew: 'Please pay the invoice.',
+    });
+    const idsOf = async (query: string) => (await search(query)).map((hit) => hit.id);
+    expect(await idsOf('refu')).toEqual([refund.messageId]);
+    expect(await idsOf('nair')).toEqual([refund.messageId]);
+    expect(await idsOf('meera.nair@customer.example')).toEqual([refund.messageId]);
+    expect(await idsOf('customer.example')).toEqual([refund.messageId]);
+    expect(new Set(await idsOf('invoice'))).toEqual(new Set([refund.messageId, invoice.messageId]));
+    expect(await idsOf('invoice -refund')).toEqual([invoice.messageId]);
+    expect(await idsOf('"promised last week"')).toEqual([refund.messageId]);
+    expect(await idsOf("o'; drop table -- \\ & | ! :* ( '")).toEqual([]);
+    expect(await idsOf('???')).toEqual([]);
+  });
+
+  it('marks what it found and escapes everything else', async () => {
+    const [hit] = await search('refund');
+    expect(hit?.highlights['subject']).toEqual([
+      '<mark>Refund</mark> for &lt;b&gt;invoice&lt;/b&gt; 4711',
+    ]);
+    expect(hit?.highlights['text']?.[0]).toContain('<mark>refund</mark>');
+  });
+
+  it('gives each conversation once, by its best message', async () => {
+    const { conversationId } = await mail.receive(organizationId, mailboxId, {
+      subject: 'zebra zebra',
+    });
+    await mail.receive(organizationId, mailboxId, {
+      conversation: { kind: 'existing', id: conversationId },
+      subject: 'Re: zebra',
+    });
+    const hits = await search('zebra', ['conversation']);
+    expect(hits.map((hit) => hit.id)).toEqual([conversationId]);
+    expect(await search('zebra', [])).toHaveLength(3);
+  });
+});
