@@ -8,7 +8,6 @@ export default {
   moduleNameMapper: {
     '^@dak/kernel$': '<rootDir>/libs/kernel/src/index.ts',
     '^@dak/formats/(.*)$': '<rootDir>/libs/formats/$1/src/index.ts',
-    '^@dak/contracts$': '<rootDir>/libs/contracts/src/index.ts',
     '^@dak/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1/index.ts',
     '^@dak/platform/(.*)$': '<rootDir>/libs/platform/$1/src/index.ts',
     '^@dak/testing/(.*)$': '<rootDir>/libs/testing/$1/src/index.ts',
@@ -20,7 +19,10 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(jose)/)'],
+  // These are ES modules only, which jest requires as CommonJS.
+  transformIgnorePatterns: [
+    '/node_modules/(?!(htmlparser2|domhandler|domutils|dom-serializer|domelementtype|entities|html-to-text|@selderee|selderee|parseley|leac|peberminta|nanoid)/)',
+  ],
   globalSetup: '<rootDir>/libs/testing/database/src/jest-global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/database/src/jest-global-teardown.ts',
   testTimeout: 30_000,

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState, type SharedState } from '@dak/platform/shared-state';
+import { ApiClient, replyValidator } from '@dak/testing/api-client';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import type { FirstRun } from '../src/first-run/first-run';
 import { createGateway, type Gateway, type GatewayOptions } from '../src/service';
-import { ApiClient } from './api-client';
-import { replyValidator } from './validate-reply';
 
 export interface GatewayUnderTest {
   gateway: Gateway;

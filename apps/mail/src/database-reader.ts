@@ -1,23 +1,74 @@
 import { createHash } from 'node:crypto';
-import type { Database, SqlExecutor } from '@dak/platform/postgres';
+import type { Database, PreparedStatement, SqlExecutor } from '@dak/platform/postgres';
+import { createGroupCommit, type GroupCommit } from './inbound/group-commit';
 
-const names = new Map<string, string>();
+type Rows = readonly Record<string, unknown>[];
+
+/** Executors for reads that need no common snapshot, per tenant. */
+export type Readers = (organizationId: string) => SqlExecutor;
+
 const MAX_NAMES = 1000;
+const MAX_TENANTS = 1000;
+/** Statements of one round trip. */
+const MAX_STATEMENTS = 50;
 
 /**
- * Runs each query as a prepared statement in a round trip of its own, held to the tenant by
- * row-level security like everything else. For reads before a transaction that need no common snapshot:
- * one round trip instead of begin, query and commit.
+ * Reads held to their tenant by row-level security like everything else. What is asked while a round
+ * trip is under way goes into the next one, as prepared statements behind one another, and the same
+ * question from many callers is put once: it is asked after all of them came, so nobody gets an
+ * answer that is older than the question. Rows are shared: they must not be changed.
  */
-export function readerInTenant(database: Database, organizationId: string): SqlExecutor {
-  return {
+export function createReaders(database: Database): Readers {
+  const tenants = new Map<string, GroupCommit<PreparedStatement, Rows>>();
+
+  const ask = async (
+    organizationId: string,
+    statements: readonly PreparedStatement[],
+  ): Promise<Rows[]> => {
+    const distinct = new Map<string, number>();
+    const asked: PreparedStatement[] = [];
+    const places = statements.map((statement) => {
+      const key = `${statement.name} ${JSON.stringify(statement.values)}`;
+      let place = distinct.get(key);
+      if (place === undefined) {
+        place = asked.push(statement) - 1;
+        distinct.set(key, place);
+      }
+      return place;
+    });
+    const answers = await database.batchInTenant(organizationId, asked);
+    return places.map((place) => answers[place]!);
+  };
+
+  const groupOf = (organizationId: string): GroupCommit<PreparedStatement, Rows> => {
+    let group = tenants.get(organizationId);
+    if (group === undefined) {
+      if (tenants.size >= MAX_TENANTS) tenants.clear();
+      group = createGroupCommit((statements) => ask(organizationId, statements), {
+        maxItems: MAX_STATEMENTS,
+        concurrency: 2,
+      });
+      tenants.set(organizationId, group);
+    }
+    return group;
+  };
+
+  return (organizationId) => ({
     async query<Row>(text: string, values: readonly unknown[] = []) {
       const statement = { name: nameOf(text), text, values };
-      const [rows = []] = await database.batchInTenant(organizationId, [statement]);
-      return { rows: rows as Row[], rowCount: rows.length };
+      let rows: Rows;
+      try {
+        rows = await groupOf(organizationId).submit(statement);
+      } catch {
+        // Somebody else's statement may have failed the round trip: this one is asked alone.
+        [rows = []] = await ask(organizationId, [statement]);
+      }
+      return { rows: rows as readonly unknown[] as Row[], rowCount: rows.length };
     },
-  };
+  });
 }
+
+const names = new Map<string, string>();
 
 function nameOf(text: string): string {
   let name = names.get(text);

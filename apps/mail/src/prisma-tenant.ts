@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { InvalidError, isUuid } from '@dak/kernel';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { Prisma, PrismaClient } from './generated/prisma/client';
+import { type Prisma, PrismaClient } from './generated/prisma/client';
 
 /** One transaction held to one tenant: `db` for ordinary records, `query` for SQL beside them (times arrive as Date there). */
 export interface TenantRecords extends SqlExecutor {

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import tar from 'tar-stream';
 import type { ImportRecord } from '@dak/contracts/api';
 import type { Document, ImportRequest } from '@dak/contracts/mail';
-import { DomainError, type Principal } from '@dak/kernel';
+import { type DomainError, type Principal } from '@dak/kernel';
 import { createImportHandlers } from '../src/import/handlers';
 import { importMail } from '../src/import/import-mail';
 import { openInbound, rawMessage, storedMessages, type InboundParts } from './inbound-fixtures';

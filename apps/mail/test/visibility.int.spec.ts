@@ -1,5 +1,5 @@
 import { ConversationRecord } from '@dak/contracts/api';
-import { DomainError, uuidv7, type Principal } from '@dak/kernel';
+import { type DomainError, uuidv7, type Principal } from '@dak/kernel';
 import { Client } from 'pg';
 import { principal } from './mail-fixtures';
 import {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchRun, CHECKOUT, waitFor, type StartedProcess } from './bench-run';
+import { type BenchRun, CHECKOUT, waitFor, type StartedProcess } from './bench-run';
 import { databaseUrl, startCluster } from './postgres-cluster';
 
 /** The part of `bootstrap.json` that the bench uses. */

@@ -59,7 +59,7 @@ describe('the standalone process', () => {
     await expect(startDak(dataDir)).rejects.toThrow(/in use by another running Dak/);
     const { port } = new URL(dak.bootstrap.base_url);
     const busy = startDak(temporaryDataDir(), { DAK_HTTP_PORT: port });
-    await expect(busy).rejects.toThrow(new RegExp(`port ${port} is taken`));
+    await expect(busy).rejects.toThrow(new RegExp(`port ${port} is in use`));
     await expect(startDak(temporaryDataDir(), { DAK_HTTP_PROT: '1' })).rejects.toThrow(
       'DAK_HTTP_PROT is not a setting of Dak (did you mean DAK_HTTP_PORT?)',
     );

@@ -12,7 +12,7 @@ const draft = { 200: { description: 'The draft', schema: DraftRecord } };
 
 /** As the body of a mail, or with conversation_id of an answer; recipients may be incomplete. */
 const draftBody = previewBody;
-const { mailbox_id, conversation_id: _, ...changeable } = previewBody.shape;
+const { mailbox_id, conversation_id, ...changeable } = previewBody.shape;
 const changeBody = z.object({ mailbox_id, ...changeable });
 
 export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {

@@ -56,8 +56,7 @@ export const contentFields = {
   on_behalf_of_run_id: z.uuid().nullable().optional(),
 };
 
-const contentBody = z.object(contentFields);
-type ContentBody = z.output<typeof contentBody>;
+type ContentBody = z.output<z.ZodObject<typeof contentFields>>;
 
 export const composeBody = z.object({
   mailbox_id: z.uuid(),

@@ -94,7 +94,7 @@ async function change(
 export interface ClockworkDeps {
   database: Database;
   clock: Clock;
-  onError(error: unknown): void;
+  onError: (error: unknown) => void;
 }
 
 /** Wakes snoozed conversations, within a second of their time. */

@@ -33,9 +33,9 @@ export async function detachOrphans(
       };
       await splitConversation(tx, organizationId, split, SYSTEM);
       for (const { id } of part) moved.set(id, newConversationId);
-      const keys = part.flatMap(sharedKeys);
+      const keys = part.flatMap(sharedKeys).filter((key) => !key.startsWith('own '));
       const refs = new Map(keys.map((key) => [key, newConversationId]));
-      await upsertRefs(tx, organizationId, mailboxId, refs);
+      await upsertRefs(tx, organizationId, [{ mailboxId, refs }]);
     }
   }
   return moved;

@@ -134,7 +134,7 @@ function mergedState(
     assignee_name: assigned?.assignee_name ?? null,
     open_draft_id: rows.find((row) => row.open_draft_id !== null)?.open_draft_id ?? null,
     scheduled_count: rows.reduce((sum, row) => sum + row.scheduled_count, 0),
-    metadata: Object.assign({}, ...rows.map((row) => row.metadata), kept.metadata),
+    metadata: Object.fromEntries([...rows, kept].flatMap((row) => Object.entries(row.metadata))),
   };
 }
 
@@ -144,6 +144,6 @@ function byAge(a: LockedConversation, b: LockedConversation): number {
 }
 
 function rowOf(row: LockedConversation): ConversationRow {
-  const { mailbox_address: _, ...conversation } = row;
+  const { mailbox_address, ...conversation } = row;
   return conversation;
 }

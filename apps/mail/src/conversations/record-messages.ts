@@ -215,7 +215,7 @@ function arrivesInOrder(known: LockedConversation, messages: readonly NewMessage
 }
 
 function withoutAddress(row: LockedConversation) {
-  const { mailbox_address: _, ...conversation } = row;
+  const { mailbox_address, ...conversation } = row;
   return conversation;
 }
 

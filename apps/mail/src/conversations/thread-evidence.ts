@@ -43,6 +43,8 @@ export function threadEvidence(input: EvidenceInput): ThreadEvidence {
   const text = withoutFooter((input.text ?? '').slice(0, MAX_TEXT));
   const own = unquotedLines((input.textNew ?? text).slice(0, MAX_TEXT));
   const ownRuns = runsOfWords(withoutFooter(own));
+  const quotedRuns = text === own ? new Set<number>() : runsOfWords(unquoted(text));
+  for (const run of ownRuns) quotedRuns.delete(run);
   const author = input.from[0];
   return {
     author: authorHash(author, impersonal),
@@ -54,10 +56,7 @@ export function threadEvidence(input: EvidenceInput): ThreadEvidence {
     ).slice(0, MAX_CORRESPONDENTS),
     mentioned: mentions(text).slice(0, MAX_MENTIONED),
     ownWords: smallest(ownRuns, MAX_OWN_RUNS),
-    quotedWords: smallest(
-      runsOfWords(unquoted(text)).filter((run) => !ownRuns.includes(run)),
-      MAX_QUOTED_RUNS,
-    ),
+    quotedWords: smallest(quotedRuns, MAX_QUOTED_RUNS),
   };
 }
 
@@ -135,30 +134,40 @@ function words(text: string): string[] {
 }
 
 /** Runs of words instead of lines, because a quoting program wraps lines anew. */
-function runsOfWords(text: string): number[] {
-  const list = words(text);
-  if (list.length === 0) return [];
-  if (list.length < RUN_WORDS) return [hash(list.join(' '))];
+function runsOfWords(text: string): Set<number> {
+  const hashes = words(text).map(hash);
   const runs = new Set<number>();
-  for (let start = 0; start + RUN_WORDS <= list.length; start += 1) {
-    runs.add(hash(list.slice(start, start + RUN_WORDS).join(' ')));
+  const last = Math.max(0, hashes.length - RUN_WORDS);
+  for (let start = 0; start <= last && hashes.length > 0; start += 1) {
+    let run = OFFSET_BASIS;
+    for (let index = start; index < start + RUN_WORDS && index < hashes.length; index += 1) {
+      run = mixed(run, hashes[index]!);
+    }
+    runs.add(run | 0);
   }
-  return [...runs];
+  return runs;
 }
 
-function smallest(hashes: number[], count: number): number[] {
-  return hashes.sort((a, b) => a - b).slice(0, count);
+function smallest(hashes: ReadonlySet<number>, count: number): number[] {
+  return [...Int32Array.from(hashes).sort().subarray(0, count)];
 }
 
 function unique(values: number[]): number[] {
   return [...new Set(values)];
 }
 
+const OFFSET_BASIS = 0x811c9dc5;
+const PRIME = 0x01000193;
+
 /** FNV-1a, as PostgreSQL's signed `integer`. */
 function hash(text: string): number {
-  let value = 0x811c9dc5;
+  let value = OFFSET_BASIS;
   for (let index = 0; index < text.length; index += 1) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+    value = Math.imul(value ^ text.charCodeAt(index), PRIME);
   }
   return value | 0;
+}
+
+function mixed(value: number, next: number): number {
+  return Math.imul(Math.imul(value ^ (next & 0xffff), PRIME) ^ (next >>> 16), PRIME);
 }

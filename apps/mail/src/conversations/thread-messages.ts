@@ -16,7 +16,7 @@ import {
   upsertRefs,
   werePartedByPeople,
   type ConversationState,
-  type EvidenceParent,
+  type ThreadMemory,
 } from './thread-store';
 import { isOrphan, mentionedIds, mentionsOf, sharedKeys, type ThreadMessage } from './threading';
 
@@ -37,8 +37,8 @@ export type Placement =
 export interface Threading {
   /** By id of the message. */
   placements: ReadonlyMap<string, Placement>;
-  /** Remembers what later messages are compared with; call it after the messages are stored. */
-  remember(): Promise<void>;
+  /** For `rememberThreads`, once the messages are stored. */
+  memory: ThreadMemory;
 }
 
 export interface ThreadedMailbox {
@@ -97,8 +97,7 @@ export async function threadMessages(
   }
   return {
     placements,
-    remember: () =>
-      remember(mailbox, messages, placements, surroundings, attachments, reattachments),
+    memory: memoryOf(mailboxId, messages, placements, surroundings, attachments, reattachments),
   };
 }
 
@@ -213,14 +212,14 @@ function conversationsOf({ owners, refs, attachments }: Surroundings): string[] 
   ];
 }
 
-async function remember(
-  { tx, organizationId, mailboxId }: ThreadedMailbox,
+function memoryOf(
+  mailboxId: string,
   messages: readonly ThreadMessage[],
   placements: ReadonlyMap<string, Placement>,
   { refs: known }: Surroundings,
   attachments: readonly Attachment[],
   reattachments: readonly Reattachment[],
-): Promise<void> {
+): ThreadMemory {
   const refs = new Map<string, string>();
   for (const message of messages) {
     const conversationId = placements.get(message.id)!.id;
@@ -230,17 +229,22 @@ async function remember(
       refs.set(key, conversationId);
     }
   }
-  const parents = new Map<string, EvidenceParent>(
-    [...attachments, ...reattachments].map((one) => [one.messageId, one]),
-  );
-  await upsertRefs(tx, organizationId, mailboxId, refs);
-  await insertEvidence(
-    tx,
-    organizationId,
+  return {
     mailboxId,
-    messages.map((message) => ({ ...message, isOrphan: isOrphan(message) })),
-    parents,
-  );
-  const changed = new Map(reattachments.map((one) => [one.messageId, one]));
-  await updateParents(tx, organizationId, changed);
+    refs,
+    messages: messages.map((message) => ({ ...message, isOrphan: isOrphan(message) })),
+    parents: new Map(attachments.map((one) => [one.messageId, one])),
+    changedParents: new Map(reattachments.map((one) => [one.messageId, one])),
+  };
+}
+
+/** Writes what later messages of these mailboxes are compared with. Their messages are stored already. */
+export async function rememberThreads(
+  tx: SqlExecutor,
+  organizationId: string,
+  memories: readonly ThreadMemory[],
+): Promise<void> {
+  await upsertRefs(tx, organizationId, memories);
+  await insertEvidence(tx, organizationId, memories);
+  await updateParents(tx, organizationId, memories);
 }

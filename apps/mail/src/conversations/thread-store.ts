@@ -123,24 +123,43 @@ export async function selectRefs(
   return new Map(rows.map((row) => [byHash.get(row.hash)!, row.conversation_id]));
 }
 
+/** What is remembered of new messages of one mailbox. */
+export interface ThreadMemory {
+  mailboxId: string;
+  /** Conversation by key. */
+  refs: ReadonlyMap<string, string>;
+  messages: readonly (ThreadMessage & { isOrphan: boolean })[];
+  /** Of orphans among the new messages. */
+  parents: ReadonlyMap<string, EvidenceParent>;
+  /** Of orphans that were stored before. */
+  changedParents: ReadonlyMap<string, EvidenceParent>;
+}
+
+export interface EvidenceParent {
+  parentId: string;
+  score: number;
+}
+
 export async function upsertRefs(
   tx: SqlExecutor,
   organizationId: string,
-  mailboxId: string,
-  refs: ReadonlyMap<string, string>,
+  memories: readonly Pick<ThreadMemory, 'mailboxId' | 'refs'>[],
 ): Promise<void> {
-  if (refs.size === 0) return;
+  const rows = memories.flatMap(({ mailboxId, refs }) =>
+    [...refs].map(([key, conversationId]) => ({ mailboxId, hash: keyHash(key), conversationId })),
+  );
+  if (rows.length === 0) return;
   await tx.query(
     `insert into conversation_ref as r (organization_id, mailbox_id, ref_hash, conversation_id)
-     select $1, $2, decode(hash, 'hex'), conversation_id
-       from unnest($3::text[], $4::uuid[]) as wanted(hash, conversation_id)
+     select $1, mailbox_id, decode(hash, 'hex'), conversation_id
+       from unnest($2::uuid[], $3::text[], $4::uuid[]) as wanted(mailbox_id, hash, conversation_id)
          on conflict (organization_id, mailbox_id, ref_hash)
          do update set conversation_id = excluded.conversation_id`,
     [
       organizationId,
-      mailboxId,
-      [...refs.keys()].map((key) => keyHash(key).toString('hex')),
-      [...refs.values()],
+      rows.map((row) => row.mailboxId),
+      rows.map((row) => row.hash.toString('hex')),
+      rows.map((row) => row.conversationId),
     ],
   );
 }
@@ -301,42 +320,37 @@ export async function selectMembers(
   return rows;
 }
 
-export interface EvidenceParent {
-  parentId: string | null;
-  score: number;
-}
-
 /** After the messages themselves. */
 export async function insertEvidence(
   tx: SqlExecutor,
   organizationId: string,
-  mailboxId: string,
-  messages: readonly (ThreadMessage & { isOrphan: boolean })[],
-  parents: ReadonlyMap<string, EvidenceParent>,
+  memories: readonly ThreadMemory[],
 ): Promise<void> {
-  if (messages.length === 0) return;
-  const rows = messages.map((message) => ({
-    organization_id: organizationId,
-    message_id: message.id,
-    mailbox_id: mailboxId,
-    subject: message.subject,
-    subject_hash: `\\x${evidenceHash(message.subject)}`,
-    is_reply: message.isReplySubject,
-    series: message.series,
-    series_hash: message.series === null ? null : `\\x${evidenceHash(message.series)}`,
-    thread_index: message.threadIndexRoot,
-    dated_at: new Date(message.datedAt).toISOString(),
-    content_hash: message.contentHash,
-    is_orphan: message.isOrphan,
-    parent_id: parents.get(message.id)?.parentId ?? null,
-    parent_score: parents.get(message.id)?.score ?? 0,
-    author: message.evidence.author,
-    author_names: message.evidence.authorNames,
-    correspondents: message.evidence.correspondents,
-    mentioned: message.evidence.mentioned,
-    own_words: message.evidence.ownWords,
-    quoted_words: message.evidence.quotedWords,
-  }));
+  const rows = memories.flatMap(({ mailboxId, messages, parents }) =>
+    messages.map((message) => ({
+      organization_id: organizationId,
+      message_id: message.id,
+      mailbox_id: mailboxId,
+      subject: message.subject,
+      subject_hash: `\\x${evidenceHash(message.subject)}`,
+      is_reply: message.isReplySubject,
+      series: message.series,
+      series_hash: message.series === null ? null : `\\x${evidenceHash(message.series)}`,
+      thread_index: message.threadIndexRoot,
+      dated_at: new Date(message.datedAt).toISOString(),
+      content_hash: message.contentHash,
+      is_orphan: message.isOrphan,
+      parent_id: parents.get(message.id)?.parentId ?? null,
+      parent_score: parents.get(message.id)?.score ?? 0,
+      author: message.evidence.author,
+      author_names: message.evidence.authorNames,
+      correspondents: message.evidence.correspondents,
+      mentioned: message.evidence.mentioned,
+      own_words: message.evidence.ownWords,
+      quoted_words: message.evidence.quotedWords,
+    })),
+  );
+  if (rows.length === 0) return;
   await tx.query(
     `insert into thread_evidence
      select r.* from json_populate_recordset(null::thread_evidence, $1) r`,
@@ -347,18 +361,19 @@ export async function insertEvidence(
 export async function updateParents(
   tx: SqlExecutor,
   organizationId: string,
-  parents: ReadonlyMap<string, EvidenceParent>,
+  memories: readonly ThreadMemory[],
 ): Promise<void> {
-  if (parents.size === 0) return;
+  const parents = memories.flatMap(({ changedParents }) => [...changedParents]);
+  if (parents.length === 0) return;
   await tx.query(
     `update thread_evidence e set parent_id = p.parent_id, parent_score = p.score
        from unnest($2::uuid[], $3::uuid[], $4::integer[]) as p(message_id, parent_id, score)
       where e.organization_id = $1 and e.message_id = p.message_id`,
     [
       organizationId,
-      [...parents.keys()],
-      [...parents.values()].map(({ parentId }) => parentId),
-      [...parents.values()].map(({ score }) => score),
+      parents.map(([id]) => id),
+      parents.map(([, parent]) => parent.parentId),
+      parents.map(([, parent]) => parent.score),
     ],
   );
 }

@@ -1,8 +1,7 @@
 import { InvalidError, isUuid } from '@dak/kernel';
 import type { ListDraftsRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import type { Database } from '@dak/platform/postgres';
-import { readerInTenant } from '../database-reader';
+import type { Readers } from '../database-reader';
 import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import { SqlParameters } from '../sql-parameters';
 import { renderDraft, type DraftRow } from './draft';
@@ -11,7 +10,7 @@ import { draftIsOpen } from './load-draft';
 
 /** Last changed first. */
 export async function listDrafts(
-  deps: { database: Database; cursorKey: Uint8Array },
+  deps: { readers: Readers; cursorKey: Uint8Array },
   request: ListDraftsRequest,
   { principal }: CallContext,
 ): Promise<Page> {
@@ -45,7 +44,7 @@ export async function listDrafts(
       : `and (d.updated_at, d.id) < (${parameters.add(window.after[0])}::timestamptz, ${parameters.add(window.after[1])}::uuid)`;
   const limit = parameters.add(window.perPage + 1);
   const offset = parameters.add(window.offset);
-  const reader = readerInTenant(deps.database, organizationId);
+  const reader = deps.readers(organizationId);
   const [{ rows }, total] = await Promise.all([
     reader.query<DraftRow>(
       `select ${DRAFT_COLUMNS} ${from} ${after}

@@ -1,7 +1,6 @@
 import { ConflictError } from '@dak/kernel';
 import type { Document, SendDraftRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import { readerInTenant } from '../database-reader';
 import { prepareCompose } from '../submissions/prepare-compose';
 import { prepareReply } from '../submissions/prepare-reply';
 import { storedAnswer } from '../submissions/stored-answer';
@@ -23,7 +22,7 @@ export async function sendDraft(
   if (answered !== null) return answered;
   const { principal } = context;
   const { organizationId } = principal;
-  const reader = readerInTenant(deps.database, organizationId);
+  const reader = deps.readers(organizationId);
   const row = await loadDraft(reader, principal, request.id, 'send', {
     expectedVersion: request.expectedVersion,
   });

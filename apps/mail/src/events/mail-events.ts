@@ -1,6 +1,6 @@
 import {
   ConversationUpdated,
-  EventEnvelope,
+  type EventEnvelope,
   MailFailed,
   MailReceived,
   MailSent,

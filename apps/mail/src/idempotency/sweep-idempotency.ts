@@ -18,7 +18,7 @@ export function sweepIdempotency(database: Database): Promise<number> {
 }
 
 export function createIdempotencySweeper(
-  deps: { database: Database; onError(error: unknown): void },
+  deps: { database: Database; onError: (error: unknown) => void },
   everyMs = 600_000,
 ): RepeatingWorker {
   const round = async () => ({ more: (await sweepIdempotency(deps.database)) >= BATCH });

@@ -28,7 +28,7 @@ export async function findMailbox(connection: ImportConnection, address: string)
   let cursor: string | null = null;
   do {
     const query = new URLSearchParams({ per_page: '100', ...(cursor === null ? {} : { cursor }) });
-    const page = (await request(connection, `/mailboxes?${query}`)) as {
+    const page = (await request(connection, `/mailboxes?${query.toString()}`)) as {
       data: { id: string; address: string }[];
       next_cursor: string | null;
     };

@@ -60,7 +60,7 @@ export async function receiveImport(
     deps.onSpooled();
   };
 
-  let broken: unknown = null;
+  let broken: Error | null = null;
   try {
     for await (const item of items) {
       if ('failure' in item) failures.push({ index, reason: item.failure });
@@ -73,7 +73,7 @@ export async function receiveImport(
         await flush();
     }
   } catch (error) {
-    broken = error;
+    broken = error instanceof Error ? error : new Error(String(error));
   }
   await flush();
   const failure = broken === null ? null : { index, reason: reasonOf(broken) };

@@ -148,7 +148,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     const failed = [...groups.values()].filter((_, index) => results[index]!.status === 'rejected');
     if (failed.length > 0) {
       // Nothing is wrong with these messages: they are not to be counted as tried.
-      const reason = results.find((result) => result.status === 'rejected')?.reason;
+      const reason: unknown = results.find((result) => result.status === 'rejected')?.reason;
       await database
         .asWorker((tx) => releaseSpoolEntries(tx, failed.flat()))
         .catch(() => undefined);

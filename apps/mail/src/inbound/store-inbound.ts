@@ -2,8 +2,8 @@ import { UnavailableError } from '@dak/kernel';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import { recordMessages } from '../conversations/record-messages';
 import { threadMessage } from '../conversations/thread-message';
-import { threadMessages, type Placement } from '../conversations/thread-messages';
-import { lockMailboxesForThreading } from '../conversations/thread-store';
+import { rememberThreads, threadMessages, type Placement } from '../conversations/thread-messages';
+import { lockMailboxesForThreading, type ThreadMemory } from '../conversations/thread-store';
 import { countImported, type ImportCount } from '../import/import-store';
 import type { NewMessage } from '../messages/new-message';
 import type { MessageReading } from '../reading/message-reading';
@@ -76,7 +76,7 @@ async function store(
   const fresh = await withoutCopies(tx, organizationId, items, addresses);
 
   const messages: NewMessage[] = [];
-  const remember: (() => Promise<void>)[] = [];
+  const memories: ThreadMemory[] = [];
   for (const [mailboxId, members] of Map.groupBy(fresh, ({ entry }) => entry.mailboxId)) {
     const mailboxAddress = addresses.get(mailboxId)!;
     const incoming = members.map((item) => ({ item, thread: toThread(item, mailboxAddress) }));
@@ -96,10 +96,10 @@ async function store(
         conversation: toConversation(placement, members, labels, threading.placements),
       });
     }
-    remember.push(threading.remember);
+    memories.push(threading.memory);
   }
   await recordMessages(tx, organizationId, messages);
-  for (const each of remember) await each();
+  await rememberThreads(tx, organizationId, memories);
   await countImported(tx, organizationId, importCounts(items, new Set(fresh)));
 }
 

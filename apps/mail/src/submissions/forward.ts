@@ -3,7 +3,6 @@ import { Content, type Document, type ForwardRequest } from '@dak/contracts/mail
 import type { CallContext } from '@dak/platform/grpc';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { loadConversation } from '../conversations/load-conversation';
-import { readerInTenant } from '../database-reader';
 import { findForwardedMessage } from './answered-message';
 import { loadUploads, readFiles, type FileReference } from './load-files';
 import { loadSender } from './load-sender';
@@ -35,10 +34,12 @@ export async function forward(
   const { organizationId } = principal;
   const content = parseContent(request.content ?? Content.fromPartial({}));
   const lists = parseRecipientLists(request);
-  const reader = readerInTenant(deps.database, organizationId);
+  const reader = deps.readers(organizationId);
   const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
-  const mailbox = await mailboxOf(reader, organizationId, conversation.mailbox_id);
-  const sender = await loadSender(reader, principal, mailbox, content.signature);
+  const { mailbox_id: mailboxId } = conversation;
+  const findMailbox = mailboxOf(reader, organizationId, mailboxId);
+  const sender = await loadSender(reader, principal, mailboxId, findMailbox, content.signature);
+  const { mailbox } = sender;
   const original = await findForwardedMessage(
     reader,
     organizationId,

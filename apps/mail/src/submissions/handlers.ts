@@ -1,5 +1,6 @@
 import type { SubmissionServiceService } from '@dak/contracts/mail';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
+import { createReaders } from '../database-reader';
 import { cancelOutboxEntry } from './cancel-outbox-entry';
 import { compose } from './compose';
 import { forward } from './forward';
@@ -11,8 +12,9 @@ import { reply } from './reply';
 import type { SubmissionDeps } from './submission-deps';
 
 export function createSubmissionHandlers(
-  deps: SubmissionDeps & { cursorKey: Uint8Array; onAccepted: () => void },
+  parts: Omit<SubmissionDeps, 'readers'> & { cursorKey: Uint8Array; onAccepted: () => void },
 ): Handlers<typeof SubmissionServiceService, CallContext> {
+  const deps = { ...parts, readers: createReaders(parts.database) };
   return {
     compose: (request, context) => compose(deps, request, context),
     reply: (request, context) => reply(deps, request, context),

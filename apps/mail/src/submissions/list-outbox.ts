@@ -1,8 +1,7 @@
 import { InvalidError, isUuid } from '@dak/kernel';
 import type { ListOutboxRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import type { Database } from '@dak/platform/postgres';
-import { readerInTenant } from '../database-reader';
+import type { Readers } from '../database-reader';
 import { conversationIsOpen } from '../mailboxes/visibility';
 import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import { SqlParameters } from '../sql-parameters';
@@ -12,7 +11,7 @@ import { renderOutboxEntry } from './render-outbox-entry';
 
 /** Submissions whose mailboxes and conversations the caller may send from, newest first; by default those that are not done. */
 export async function listOutbox(
-  deps: { database: Database; cursorKey: Uint8Array },
+  deps: { readers: Readers; cursorKey: Uint8Array },
   request: ListOutboxRequest,
   { principal }: CallContext,
 ): Promise<Page> {
@@ -45,7 +44,7 @@ export async function listOutbox(
   const after = window.after === null ? '' : `and s.id < ${parameters.add(window.after[0])}`;
   const limit = parameters.add(window.perPage + 1);
   const offset = parameters.add(window.offset);
-  const reader = readerInTenant(deps.database, organizationId);
+  const reader = deps.readers(organizationId);
   const [{ rows }, count] = await Promise.all([
     reader.query<OutboxRow>(
       `select ${OUTBOX_COLUMNS} ${from} ${after} order by s.id desc limit ${limit} offset ${offset}`,

@@ -1,4 +1,4 @@
-import { ConflictError, InvalidError, type Principal } from '@dak/kernel';
+import { ConflictError, InvalidError, isUuid, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { MailboxRow } from '../mailboxes/mailbox-row';
 import type { SignatureText } from './assemble-body';
@@ -20,6 +20,21 @@ interface SenderRow {
   body_html: string;
 }
 
+const SENDER = `
+  select o.default_from_name, s.id, s.name, s.body_text, s.body_html
+    from mailbox m
+    left join organization o on o.organization_id = m.organization_id
+    left join lateral (
+           select id, name, body_text, body_html
+             from signature
+            where organization_id = $1 and (mailbox_id is null or mailbox_id = m.id)
+              and case when $3 = 'chosen' then id = $4
+                       when $3 = 'none' then false
+                       else id = m.default_signature_id or is_default end
+            order by id is not distinct from m.default_signature_id desc, mailbox_id is null
+            limit 1) s on true
+   where m.organization_id = $1 and m.id = $2`;
+
 /**
  * Default signature: the mailbox's chosen one, else its own default, else that of the organization.
  * @throws ConflictError `mailbox_disabled`
@@ -28,36 +43,28 @@ interface SenderRow {
 export async function loadSender(
   tx: SqlExecutor,
   principal: Principal,
-  mailbox: MailboxRow,
+  mailboxId: string,
+  findMailbox: Promise<MailboxRow>,
   choice: SignatureChoice,
 ): Promise<Sender> {
+  // Both at once: they share a round trip.
+  const [mailbox, { rows }] = await Promise.all([
+    findMailbox,
+    isUuid(mailboxId)
+      ? tx.query<SenderRow>(SENDER, [
+          principal.organizationId,
+          mailboxId,
+          choice.kind,
+          choice.kind === 'chosen' ? choice.id : null,
+        ])
+      : { rows: [] },
+  ]);
   if (mailbox.status !== 'active') {
     throw new ConflictError(
       'The mailbox is disabled. Set its status to active before sending from it.',
       'mailbox_disabled',
     );
   }
-  const { rows } = await tx.query<SenderRow>(
-    `select o.default_from_name, s.id, s.name, s.body_text, s.body_html
-       from (select) as one
-       left join organization o on o.organization_id = $1
-       left join lateral (
-              select id, name, body_text, body_html
-                from signature
-               where organization_id = $1 and (mailbox_id is null or mailbox_id = $2)
-                 and case when $3 = 'chosen' then id = $4
-                          when $3 = 'none' then false
-                          else id = $5 or is_default end
-               order by id is not distinct from $5 desc, mailbox_id is null
-               limit 1) s on true`,
-    [
-      principal.organizationId,
-      mailbox.id,
-      choice.kind,
-      choice.kind === 'chosen' ? choice.id : null,
-      mailbox.default_signature_id,
-    ],
-  );
   const row = rows[0]!;
   if (choice.kind === 'chosen' && row.id === null) {
     throw new InvalidError('signature_id names no signature of this mailbox.', 'unknown_signature');

@@ -1,7 +1,6 @@
 import { uuidv7 } from '@dak/kernel';
 import { Content, type ComposeRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import { readerInTenant } from '../database-reader';
 import { requireMailbox } from '../mailboxes/visibility';
 import { loadUploads, readFiles } from './load-files';
 import { loadSender } from './load-sender';
@@ -29,9 +28,10 @@ export async function prepareCompose(
   const content = parseContent(request.content ?? Content.fromPartial({}));
   const lists = parseRecipientLists(request);
   const subject = parseSubject(request.subject);
-  const reader = readerInTenant(deps.database, principal.organizationId);
-  const mailbox = await requireMailbox(reader, principal, request.mailboxId, 'send');
-  const sender = await loadSender(reader, principal, mailbox, content.signature);
+  const reader = deps.readers(principal.organizationId);
+  const findMailbox = requireMailbox(reader, principal, request.mailboxId, 'send');
+  const { mailboxId } = request;
+  const sender = await loadSender(reader, principal, mailboxId, findMailbox, content.signature);
   const uploads = await loadUploads(reader, principal, content.attachmentTokens, draftId);
   const files = await readFiles(deps.blobs, principal.organizationId, uploads);
   const now = deps.clock();
@@ -48,7 +48,7 @@ export async function prepareCompose(
     quote: null,
     thread: { inReplyTo: null, references: [] },
     files: uploads.map((reference, index) => ({ reference, content: files[index]! })),
-    defaultUndoSeconds: undoSecondsOf(principal, mailbox),
+    defaultUndoSeconds: undoSecondsOf(principal, sender.mailbox),
   });
   return {
     prepared,

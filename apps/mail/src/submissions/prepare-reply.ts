@@ -3,7 +3,6 @@ import { Content, type ReplyRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { loadConversation } from '../conversations/load-conversation';
-import { readerInTenant } from '../database-reader';
 import { MAILBOX_COLUMNS, type MailboxRow } from '../mailboxes/mailbox-row';
 import {
   findAnsweredMessage,
@@ -44,10 +43,12 @@ export async function prepareReply(
     throw new InvalidError('expected_last_message_id must be the UUID of a message.');
   }
   const { organizationId } = principal;
-  const reader = readerInTenant(deps.database, organizationId);
+  const reader = deps.readers(organizationId);
   const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
-  const mailbox = await mailboxOf(reader, organizationId, conversation.mailbox_id);
-  const sender = await loadSender(reader, principal, mailbox, content.signature);
+  const { mailbox_id: mailboxId } = conversation;
+  const findMailbox = mailboxOf(reader, organizationId, mailboxId);
+  const sender = await loadSender(reader, principal, mailboxId, findMailbox, content.signature);
+  const { mailbox } = sender;
   const answered = await findAnsweredMessage(reader, organizationId, conversation.id);
   const author = authorOf(principal, content.runId);
   assertAnswerable(author, answered);

@@ -100,10 +100,10 @@ function offsetAt(timeZone: string, at: number): number {
   const local = Date.UTC(
     parts['year']!,
     parts['month']! - 1,
-    parts['day']!,
-    parts['hour']!,
-    parts['minute']!,
-    parts['second']!,
+    parts['day'],
+    parts['hour'],
+    parts['minute'],
+    parts['second'],
   );
   return local - Math.floor(at / 1000) * 1000;
 }

@@ -3,7 +3,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { idempotent } from '../idempotency/idempotent';
 
-const NOT_ANSWERED = Symbol('not answered');
+const NOT_ANSWERED = new Error('not answered');
 
 /**
  * The answer to an earlier request with the same Idempotency-Key, looked up before anything else: a

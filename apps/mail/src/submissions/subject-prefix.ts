@@ -14,11 +14,18 @@ export function forwardSubject(subject: string): string {
   return `Fwd: ${strip(subject, FORWARD)}`.trim();
 }
 
+/** Takes the prefix off, also behind tags in brackets, which lists and ticket systems put in front. */
 function strip(subject: string, prefix: RegExp): string {
+  let tags = '';
   let rest = subject;
   for (;;) {
+    const tag = /^\s*\[[^\]]{1,60}\]\s*/u.exec(rest);
+    if (tag !== null && prefix.test(rest.slice(tag[0].length))) {
+      tags += `${tag[0].trim()} `;
+      rest = rest.slice(tag[0].length);
+    }
     const next = rest.replace(prefix, '');
-    if (next === rest) return rest.trim();
+    if (next === rest) return `${tags}${rest}`.trim();
     rest = next;
   }
 }

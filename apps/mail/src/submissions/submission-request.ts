@@ -82,7 +82,6 @@ export function parseContent(content: Content): SubmissionContent {
 /** @throws InvalidError */
 export function parseSubject(subject: string): string {
   const text = storableText(subject);
-  // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u0008\u000a-\u001f\u007f\u2028\u2029]/.test(subject)) {
     throw new InvalidError(
       'subject must not contain line breaks or other control characters. Remove them.',
@@ -148,7 +147,7 @@ function parseMetadata(json: Uint8Array): ConversationRecord['metadata'] {
   if (entries.length > MAX_METADATA_KEYS || !entries.every(([, value]) => isScalar(value))) {
     throw new InvalidError(sentence);
   }
-  return Object.fromEntries(entries) as ConversationRecord['metadata'];
+  return Object.fromEntries(entries);
 }
 
 function parseRunId(runId: string | undefined): string | null {

@@ -1,9 +1,9 @@
 /** Where a reply code may stand: at the beginning, or after the words that introduce one; never inside a number or an IP address. */
 const REPLY_CODE =
-  /(?:^|[\s;:>("'\[<=|])([245][0-5]\d)(?=[ -]#?[245]\.\d{1,3}\.\d{1,3}|[ \t-]+[^\d\s.]|[ \t]+\d{1,3}[ \t]|\s*$|[)\]"',;:])/gm;
+  /(?:^|[\s;:>("'[<=|])([245][0-5]\d)(?=[ -]#?[245]\.\d{1,3}\.\d{1,3}|[ \t-]+[^\d\s.]|[ \t]+\d{1,3}[ \t]|\s*$|[)\]"',;:])/gm;
 
 /** Enhanced status code: class, subject, detail; no part of an IP address, a version or a longer number. */
-const ENHANCED_STATUS = /(?:^|[\s;:>("'\[#=<-])([245]\.\d\.\d{1,3})(?![\d]|\.\d)/gm;
+const ENHANCED_STATUS = /(?:^|[\s;:>("'[#=<-])([245]\.\d\.\d{1,3})(?![\d]|\.\d)/gm;
 
 /** The first SMTP reply code of an error (4xx, 5xx) in the text, else the first 2xx; null when there is none. */
 export function findReplyCode(text: string): number | null {

@@ -197,7 +197,9 @@ function withSafeStyle(attributes: Attributes): Attributes {
 }
 
 function linkAttributes(attributes: Attributes): Attributes {
-  const { href, rel: _rel, target: _target, ...rest } = withSafeStyle(attributes);
+  const { href, ...rest } = withSafeStyle(attributes);
+  delete rest.rel;
+  delete rest.target;
   const target = href === undefined ? null : withoutControls(href);
   // Relative links have no base in a mail.
   if (target === null || !LINK.test(target)) return rest;
@@ -223,7 +225,6 @@ function imageAttributes(attributes: Attributes, options: SanitizeOptions): Attr
 
 /** Browsers ignore tabs, line ends and leading control characters in URLs: "java\tscript:" is a script. */
 function withoutControls(url: string): string {
-  // eslint-disable-next-line no-control-regex -- exactly what has to go
   return url
     .replace(/[\u0000-\u0020\u007f-\u00a0\u2028\u2029]+/g, (run) => (/^ +$/.test(run) ? '%20' : ''))
     .replace(/^(?:%20)+|(?:%20)+$/g, '');

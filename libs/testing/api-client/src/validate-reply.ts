@@ -1,8 +1,17 @@
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import type { JsonSchema } from '../src/http/json-schema';
-import { API_BASE } from '../src/http/route-table';
-import type { RouteDescription } from '../src/service';
+
+type JsonSchema = Record<string, unknown>;
+
+/** Of the gateway's route table what is needed to find a reply's route. */
+interface KnownRoute {
+  method: string;
+  /** From the site's root, with `{parameters}`. */
+  path: string;
+}
+
+/** Paths of the document are relative to it. */
+const API_BASE = '/api/v1';
 
 interface ObservedReply {
   status: number;
@@ -27,7 +36,7 @@ const STANDARD_HEADERS = [
  */
 export function replyValidator(
   document: JsonSchema,
-  routes: readonly RouteDescription[],
+  routes: readonly KnownRoute[],
 ): ReplyValidator {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats(ajv);
@@ -98,7 +107,7 @@ function checkError(where: string, { headers, body }: ObservedReply): void {
 
 function responsePointer(
   document: JsonSchema,
-  route: RouteDescription,
+  route: KnownRoute,
   status: number,
 ): string | null {
   const paths = document['paths'] as Record<string, Record<string, { responses: JsonSchema }>>;

@@ -1,0 +1,211 @@
+import { execFileSync } from 'node:child_process';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { createGateway, mailService, type FirstRun, type Gateway } from '@dak/gateway';
+import { createMailService } from '@dak/mail';
+import { FolderBlobStore } from '@dak/platform/blobs';
+import {
+  GrpcChannel,
+  InProcessChannel,
+  PrincipalSigner,
+  PrincipalVerifier,
+  startGrpcServer,
+  type Channel,
+  type ServiceRegistry,
+} from '@dak/platform/grpc';
+import { PostgresLog } from '@dak/platform/log';
+import { createLogger } from '@dak/platform/logging';
+import { MemorySharedState } from '@dak/platform/shared-state';
+import { ApiClient, replyValidator } from '@dak/testing/api-client';
+import { createTestDatabase, freePort, type TestDatabase } from '@dak/testing/database';
+
+export type ChannelKind = 'in process' | 'grpc-js';
+
+export interface StackOptions {
+  /** @default 'in process' */
+  channel?: ChannelKind;
+  /** @default 'capture' */
+  transport?: string;
+  /** @default 25 MB */
+  maxMessageBytes?: number;
+}
+
+/** Everything that `npm start` runs, in the test's own process and on databases of its own. */
+export interface Stack {
+  gateway: Gateway;
+  seed: FirstRun;
+  /** Without a slash at the end. */
+  siteUrl: string;
+  smtpPort: number;
+  lmtpPort: number;
+  databases: Record<'gateway' | 'mail' | 'log', TestDatabase>;
+  /** What failed inside since the start: nothing a client sends may end here. */
+  failures: string[];
+  /** Checks every reply against the OpenAPI document. */
+  client(credential?: string): ApiClient;
+  close(): Promise<void>;
+}
+
+const ROOT = resolve(__dirname, '../../..');
+const HOST = '127.0.0.1';
+const MIGRATIONS = {
+  gateway: 'apps/gateway/prisma/migrations',
+  mail: 'apps/mail/prisma/migrations',
+  log: 'libs/platform/log/migrations',
+} as const;
+
+/** Composed as `standalone.ts` does, on either channel. */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const undo: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    return { ...(await compose(options, undo)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function compose(
+  options: StackOptions,
+  undo: (() => unknown)[],
+): Promise<Omit<Stack, 'close'>> {
+  const folder = mkdtempSync(join(tmpdir(), 'dak-stack-'));
+  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  const databases = {
+    gateway: await testDatabase('gateway', undo),
+    mail: await testDatabase('mail', undo),
+    log: await testDatabase('log', undo),
+  };
+  const failures: string[] = [];
+  const logger = recordingLogger(failures);
+  const sharedState = new MemorySharedState();
+  undo.push(() => sharedState.close());
+  const logPool = new pg.Pool({ connectionString: databases.log.url, max: 4 });
+  undo.push(() => logPool.end());
+  const log = await PostgresLog.open({
+    pool: logPool,
+    onError: (error) => failures.push(String(error)),
+  });
+  undo.push(() => log.close());
+
+  const secret = 'a secret of tests with 32 characters';
+  const mail = createMailService({
+    databaseUrl: databases.mail.url,
+    log,
+    blobs: await FolderBlobStore.open(join(folder, 'blobs')),
+    sharedState,
+    logger,
+    metrics: new Registry(),
+    secret,
+    hostName: 'dak.example',
+    smtp: { host: HOST, port: 0 },
+    lmtp: { host: HOST, port: 0 },
+    transport: options.transport ?? 'capture',
+    maxMessageBytes: options.maxMessageBytes ?? 25 * 1024 * 1024,
+    inboundPerMinute: 1_000_000,
+    parserThreads: 1,
+    readingWorkerFile: buildReadingWorker(folder),
+    temporaryFolder: folder,
+    journalFolder: join(folder, 'journal'),
+  });
+  undo.push(() => mail.stop());
+  const { privateKey: sessionKey } = generateKeyPairSync('ed25519');
+  const channel =
+    options.channel === 'grpc-js'
+      ? await overSockets(mail.registry, sessionKey, failures, undo)
+      : new InProcessChannel(mail.registry);
+  const port = await freePort();
+  const siteUrl = `http://${HOST}:${port}`;
+  const gateway = createGateway({
+    databaseUrl: databases.gateway.url,
+    sharedState,
+    logger,
+    metrics: new Registry(),
+    version: '0.0.0-test',
+    siteUrl,
+    secret,
+    sessionKey,
+    rateLimits: { readsPerMinute: 1_000_000, writesPerMinute: 1_000_000 },
+    ...mailService(channel),
+    dependencies: { mail: () => mail.ready() },
+  });
+  undo.push(() => gateway.close(1_000));
+  const { smtp, lmtp } = await mail.start();
+  const seed = await gateway.ensureFirstRun();
+  if (seed === null) throw new Error('the test database was not empty');
+  await gateway.listen(port, HOST);
+  const validate = replyValidator(gateway.openApi(true), gateway.routeTable());
+  return {
+    gateway,
+    seed,
+    siteUrl,
+    smtpPort: smtp,
+    lmtpPort: lmtp ?? 0,
+    databases,
+    failures,
+    client: (credential) => new ApiClient(siteUrl, credential ?? null, validate),
+  };
+}
+
+async function overSockets(
+  registry: ServiceRegistry,
+  sessionKey: ReturnType<typeof generateKeyPairSync>['privateKey'],
+  failures: string[],
+  undo: (() => unknown)[],
+): Promise<Channel> {
+  const server = await startGrpcServer({
+    registry,
+    verifier: new PrincipalVerifier(createPublicKey(sessionKey)),
+    host: HOST,
+    port: 0,
+    isReady: () => Promise.resolve(),
+    onError: (error, path) => failures.push(`${path}: ${String(error)}`),
+  });
+  undo.push(() => server.close(1_000));
+  const channel = new GrpcChannel(`${HOST}:${server.port}`, new PrincipalSigner(sessionKey));
+  undo.push(() => channel.close());
+  return channel;
+}
+
+async function testDatabase(
+  name: keyof typeof MIGRATIONS,
+  undo: (() => unknown)[],
+): Promise<TestDatabase> {
+  const database = await createTestDatabase({
+    name,
+    migrationsFolder: join(ROOT, MIGRATIONS[name]),
+  });
+  undo.push(() => database.drop());
+  return database;
+}
+
+/** The package's own executable: esbuild's API refuses the realm of Jest. */
+function buildReadingWorker(folder: string): string {
+  const outfile = join(folder, 'reading-worker.js');
+  execFileSync(join(dirname(require.resolve('esbuild/package.json')), 'bin/esbuild'), [
+    join(ROOT, 'apps/mail/src/reading/reading-worker.ts'),
+    '--bundle',
+    '--platform=node',
+    '--log-level=error',
+    `--tsconfig=${join(ROOT, 'tsconfig.json')}`,
+    `--outfile=${outfile}`,
+  ]);
+  return outfile;
+}
+
+/** Keeps errors, prints nothing. */
+function recordingLogger(failures: string[]) {
+  const logger = createLogger('stack', 'silent');
+  logger.error = (fields: unknown, message?: unknown) => {
+    const { err } = fields as { err?: Error };
+    failures.push(`${String(message)}: ${err?.stack ?? JSON.stringify(fields)}`);
+  };
+  return logger;
+}
