@@ -50,7 +50,8 @@ module.exports = {
     },
     {
       name: 'generated-at-the-edges',
-      comment: 'Generated types are imported through @dak/contracts, Prisma clients by their own app.',
+      comment:
+        'Generated types are imported through @dak/contracts, Prisma clients by their own app.',
       severity: 'error',
       from: { pathNot: '^(libs/contracts/src/|apps/[^/]+/src/)' },
       to: { path: '/generated/' },
@@ -83,6 +84,9 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     combinedDependencies: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['require', 'node', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['require', 'node', 'default'],
+    },
   },
 };

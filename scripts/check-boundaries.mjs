@@ -75,8 +75,17 @@ try {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const { stdout, stderr } = spawnSync(
       join(root, 'node_modules/.bin/depcruise'),
-      ['--config', join(root, '.dependency-cruiser.cjs'), '--output-type', 'json', 'apps', 'libs']
-        .filter((arg) => !['apps', 'libs'].includes(arg) || Object.keys(files).some((f) => f.startsWith(arg))),
+      [
+        '--config',
+        join(root, '.dependency-cruiser.cjs'),
+        '--output-type',
+        'json',
+        'apps',
+        'libs',
+      ].filter(
+        (arg) =>
+          !['apps', 'libs'].includes(arg) || Object.keys(files).some((f) => f.startsWith(arg)),
+      ),
       { cwd: folder, encoding: 'utf8' },
     );
     if (stdout === '') throw new Error(`${rule}: ${stderr}`);

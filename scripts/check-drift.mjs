@@ -23,7 +23,9 @@ async function loadEngine() {
   });
   engineBindings.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start();
-  globalThis.PRISMA_WASM_PANIC_REGISTRY = { set_message: (message) => process.stderr.write(`${message}\n`) };
+  globalThis.PRISMA_WASM_PANIC_REGISTRY = {
+    set_message: (message) => process.stderr.write(`${message}\n`),
+  };
   return engineBindings.SchemaEngine;
 }
 
@@ -65,7 +67,11 @@ for (const app of readdirSync(join(root, 'apps'))) {
   const content = readFileSync(path, 'utf8');
   const database = widenCharacterColumns(await PGlite.create('memory://'));
   const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(database));
-  const engine = await SchemaEngine.new({ datamodels: [[path, content]] }, () => undefined, adapter);
+  const engine = await SchemaEngine.new(
+    { datamodels: [[path, content]] },
+    () => undefined,
+    adapter,
+  );
   const { exitCode, stdout } = await engine.diff({
     from: { tag: 'migrations', ...migrationList(join(root, 'apps', app, 'prisma/migrations')) },
     to: { tag: 'schemaDatamodel', files: [{ path, content }] },

@@ -17,7 +17,9 @@ rmSync(join(root, 'libs/contracts/src/generated'), { recursive: true, force: tru
 run(bin('buf'), ['generate', '--template', 'protos/buf.gen.yaml', 'protos']);
 
 // Prisma asks for its native schema engine even where it is not used; any existing file satisfies it.
-const engine = { PRISMA_SCHEMA_ENGINE_BINARY: process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? '/bin/true' };
+const engine = {
+  PRISMA_SCHEMA_ENGINE_BINARY: process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? '/bin/true',
+};
 for (const app of readdirSync(join(root, 'apps'))) {
   const schema = join('apps', app, 'prisma/schema.prisma');
   if (!existsSync(join(root, schema))) continue;

@@ -32,7 +32,8 @@ function run(command, args) {
     stdio: ['ignore', 2, 2],
     env: { ...process.env, PATH: path },
   });
-  if (status !== 0) fail(`${command} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}.`);
+  if (status !== 0)
+    fail(`${command} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}.`);
 }
 
 /** Whether node_modules holds the versions of the lock file (what is optional elsewhere may be absent). */

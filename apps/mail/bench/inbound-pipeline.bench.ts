@@ -72,7 +72,7 @@ export async function measurePipeline(
   await pool.read(benchMessage(0, load.bytes));
   const processorBefore = process.cpuUsage();
   const start = performance.now();
-  pipeline.start();
+  await pipeline.start();
   await finished;
   const seconds = (performance.now() - start) / 1000;
   const processor = process.cpuUsage(processorBefore);

@@ -38,6 +38,7 @@ import { createLabelHandlers } from './labels/handlers';
 import { createMailboxHandlers } from './mailboxes/handlers';
 import { createTenantHandlers } from './organizations/handlers';
 import { createWithTenant } from './prisma-tenant';
+import { readProcessName } from './process-name';
 import { ReadingPool } from './reading/reading-pool';
 import { createSignatureHandlers } from './signatures/handlers';
 import { createAcceptor } from './submissions/acceptor';
@@ -69,7 +70,7 @@ export interface MailServiceOptions {
   readingWorkerFile: string;
   /** Where files lie while they are read. */
   temporaryFolder: string;
-  /** Of this process alone; holds what the next hop accepted until it is committed. */
+  /** Of this process alone; holds its name and what the next hop accepted until it is committed. */
   journalFolder: string;
 }
 
@@ -109,6 +110,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     blobs,
     read: (raw) => reading.read(raw),
     log: logger,
+    owner: () => readProcessName(options.journalFolder),
     onStored: () => relay.wake(),
   });
   const spool = createSpool({ database, blobs, onAppended: () => pipeline.wake() });
@@ -190,7 +192,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     async start() {
       relay.start();
       for (const sweeper of sweepers) sweeper.start();
-      pipeline.start();
+      await pipeline.start();
       await deliveries.start();
       return inbound.start();
     },

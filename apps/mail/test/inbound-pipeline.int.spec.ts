@@ -194,7 +194,7 @@ test('a started pipeline stores what it is woken for', async () => {
     onStored: () => stored(),
     pollMs: 60_000,
   });
-  pipeline.start();
+  await pipeline.start();
   await inbound.spool.append([
     spoolEntry({
       ...box,

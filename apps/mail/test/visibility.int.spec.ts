@@ -167,9 +167,9 @@ describe('who sees what', () => {
     await expect(
       mail.conversations.getConversation({ id: conversationId }, as(admin)),
     ).rejects.toMatchObject({ kind: 'not_found' });
-    await expect(
-      mail.mailboxes.getMailbox({ id: made.id }, as(admin)),
-    ).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(mail.mailboxes.getMailbox({ id: made.id }, as(admin))).rejects.toMatchObject({
+      kind: 'not_found',
+    });
     await mail.mailboxes.restoreMailbox({ id: made.id }, as(admin));
     await expect(
       mail.conversations.getConversation({ id: conversationId }, as(admin)),

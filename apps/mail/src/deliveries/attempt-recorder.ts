@@ -1,7 +1,8 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import { createGroupCommit, type GroupCommit } from '../inbound/group-commit';
-import { recordResults, type AttemptResult } from './record-results';
+import type { AttemptResult } from './attempt-result';
+import { recordResults } from './record-results';
 
 export interface AttemptRecorder {
   /** Resolves when the results, all of one organization, are durable. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { ftruncateSync, writeSync } from 'node:fs';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,8 +15,6 @@ export interface JournalEntry {
 }
 
 export interface DeliveryJournal {
-  /** Stays the same over restarts: leases under this name are of a process that is gone. */
-  readonly owner: string;
   /** What an earlier process noted and may not have committed. */
   readonly inherited: readonly JournalEntry[];
   /**
@@ -31,7 +28,6 @@ export interface DeliveryJournal {
 }
 
 const FILE = 'deliveries.journal';
-const OWNER = 'deliveries.owner';
 const RESTART_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -40,7 +36,6 @@ const RESTART_BYTES = 4 * 1024 * 1024;
  */
 export async function openDeliveryJournal(folder: string): Promise<DeliveryJournal> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const owner = await readOwner(join(folder, OWNER));
   const path = join(folder, FILE);
   const inherited = parseLines(await readFile(path, 'utf8').catch(emptyIfMissing));
   const file = await open(path, 'a', 0o600);
@@ -57,7 +52,6 @@ export async function openDeliveryJournal(folder: string): Promise<DeliveryJourn
   };
 
   return {
-    owner,
     inherited,
     note(entries) {
       const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
@@ -76,20 +70,6 @@ export async function openDeliveryJournal(folder: string): Promise<DeliveryJourn
       await file.close();
     },
   };
-}
-
-async function readOwner(path: string): Promise<string> {
-  const known = (await readFile(path, 'utf8').catch(emptyIfMissing)).trim();
-  if (known !== '') return known;
-  const made = randomUUID();
-  const file = await open(path, 'w', 0o600);
-  try {
-    await file.writeFile(made);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  return made;
 }
 
 function parseLines(text: string): JournalEntry[] {

@@ -10,6 +10,7 @@ import { findAnswered } from './find-answered';
 import { createHandOver, type HandOver } from './hand-over';
 import { releaseLeases, renewLeases, takeBackLeases } from './lease-store';
 import { recoverJournal } from './recover-journal';
+import { readProcessName } from '../process-name';
 import type { Transport } from './transports/transport';
 
 export interface DeliveryWorkerOptions {
@@ -60,7 +61,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   } = deps.options ?? {};
   const inFlight = new Set<ClaimedDelivery>();
   const jobs = new Set<Promise<void>>();
-  let active: { journal: DeliveryJournal; handOver: HandOver } | null = null;
+  let active: { owner: string; journal: DeliveryJournal; handOver: HandOver } | null = null;
   let stopping = false;
   let wanted = false;
   let claiming: Promise<void> | null = null;
@@ -70,8 +71,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const wake = (): void => {
     wanted = true;
     if (claiming !== null || stopping || active === null) return;
-    const { journal, handOver } = active;
-    claiming = claimUntilIdle(journal.owner, handOver)
+    const { owner, handOver } = active;
+    claiming = claimUntilIdle(owner, handOver)
       .catch(deps.onError)
       .finally(() => {
         claiming = null;
@@ -151,9 +152,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   return {
     wake,
     async start() {
+      const owner = await readProcessName(deps.journalFolder);
       const journal = await openDeliveryJournal(deps.journalFolder);
       await recoverJournal(database, journal, deps.clock);
-      await takeBack(journal.owner);
+      await takeBack(owner);
       const handOver = createHandOver({
         ...deps,
         journal,
@@ -161,7 +163,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
         recorder: createAttemptRecorder(deps),
         isStopping: () => stopping,
       });
-      active = { journal, handOver };
+      active = { owner, journal, handOver };
       pollTimer = setInterval(wake, pollMs);
       leaseTimer = setInterval(() => void tendLeases(), (leaseSeconds * 1000) / 3);
       wake();

@@ -2,19 +2,6 @@ import type { MessageRecord, RecipientDelivery } from '@dak/contracts/api';
 
 export type DeliveryState = RecipientDelivery['status'];
 
-/** States that may still become an attempt; `sending` is one. */
-export const OPEN_STATES = [
-  'held',
-  'scheduled',
-  'queued',
-  'deferred',
-  'uncertain',
-  'sending',
-] as const;
-
-/** States before the first attempt, which can be taken back without a trace. */
-export const WAITING_STATES = ['held', 'scheduled', 'queued'] as const;
-
 const FINAL: ReadonlySet<DeliveryState> = new Set([
   'sent',
   'bounced',

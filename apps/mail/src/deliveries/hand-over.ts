@@ -12,7 +12,7 @@ import { judgeResult, withdrawn, type DeliveryResult } from './judge-result';
 import { markFinalDot } from './lease-store';
 import { localSpoolEntry } from './local-delivery';
 import { createRawCache } from './raw-cache';
-import type { DeliveryRoute } from './record-results';
+import type { DeliveryRoute } from './attempt-result';
 import type { Transport } from './transports/transport';
 
 export interface HandOver {

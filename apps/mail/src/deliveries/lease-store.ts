@@ -1,6 +1,5 @@
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 import type { ClaimedDelivery } from './claimed-delivery';
-import type { JournalEntry } from './delivery-journal';
 
 type LeaseKey = Pick<ClaimedDelivery, 'organizationId' | 'id' | 'epoch'>;
 
@@ -102,26 +101,6 @@ export async function takeBackLeases(
     [options.owner, options.uncertainWaitSeconds],
   );
   return rowCount;
-}
-
-/** The deliveries of journal entries that the database does not know as done; their claim must be the one that noted them. */
-export async function findUnrecorded(
-  worker: SqlExecutor,
-  entries: readonly JournalEntry[],
-): Promise<Set<string>> {
-  const { rows } = await worker.query<{ id: string }>(
-    `select d.id
-       from delivery d
-       join unnest($1::uuid[], $2::uuid[], $3::integer[]) as k (organization_id, id, epoch)
-         on d.organization_id = k.organization_id and d.id = k.id and d.lease_epoch = k.epoch
-      where d.state in ('sending', 'uncertain')`,
-    [
-      entries.map((entry) => entry.organizationId),
-      entries.map((entry) => entry.deliveryId),
-      entries.map((entry) => entry.epoch),
-    ],
-  );
-  return new Set(rows.map((row) => row.id));
 }
 
 function columns(keys: readonly LeaseKey[]): [string[], string[], number[]] {

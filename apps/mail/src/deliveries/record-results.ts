@@ -8,11 +8,9 @@ import type { EventEnvelope } from '@dak/contracts/events';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { SYSTEM, type ActorType } from '../actor';
 import { reviseConversations } from '../conversations/revise-conversations';
-import type { SpoolEntry } from '../inbound/spool-entry';
 import { appendToSpool } from '../inbound/spool';
-import type { ClaimedDelivery } from './claimed-delivery';
 import { messageStatusOf, summarizeStates } from './delivery';
-import type { DeliveryResult } from './judge-result';
+import type { AttemptResult } from './attempt-result';
 import {
   insertAttempts,
   lockSubmissions,
@@ -23,20 +21,6 @@ import {
   updateSubmissions,
   type LockedSubmission,
 } from './result-store';
-
-export type DeliveryRoute = 'capture' | 'relay' | 'direct' | 'local';
-
-/** The end of an attempt. */
-export interface AttemptResult {
-  readonly delivery: ClaimedDelivery;
-  readonly result: DeliveryResult;
-  readonly route: DeliveryRoute;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-  readonly finishedAt: number;
-  /** Local delivery: what appears in the spool together with the state `sent`. */
-  readonly spool: SpoolEntry | null;
-}
 
 /**
  * Records attempts of one organization: deliveries, what messages and submissions show of them,

@@ -2,7 +2,8 @@ import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import type { ClaimedDelivery } from './claimed-delivery';
 import type { DeliveryJournal, JournalEntry } from './delivery-journal';
-import { recordResults, type AttemptResult, type DeliveryRoute } from './record-results';
+import type { AttemptResult, DeliveryRoute } from './attempt-result';
+import { recordResults } from './record-results';
 
 /** Records what an earlier process was told by the next hop and could not commit before it died. */
 export async function recoverJournal(

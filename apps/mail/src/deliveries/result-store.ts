@@ -2,7 +2,7 @@ import type { MessageRecord } from '@dak/contracts/api';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../sql-parameters';
 import type { DeliveryState } from './delivery';
-import type { AttemptResult } from './record-results';
+import type { AttemptResult } from './attempt-result';
 
 export interface LockedSubmission {
   id: string;

@@ -78,39 +78,6 @@ export async function appendMailEvents(
   await appendToOutbox(tx, events);
 }
 
-/**
- * Numbers for `count` events of a conversation that do not change it otherwise (a delivery that
- * succeeded); takes the row lock. Null when the conversation does not exist.
- */
-export async function reserveEventSequence(
-  tx: SqlExecutor,
-  organizationId: string,
-  conversationId: string,
-  count: number,
-): Promise<{ first: number; facts: ConversationFacts } | null> {
-  const { rows } = await tx.query<{
-    last: number;
-    mailbox_id: string;
-    department_id: string | null;
-  }>(
-    `update conversation set event_sequence = event_sequence + $3
-      where organization_id = $1 and id = $2
-  returning event_sequence as last, mailbox_id, department_id`,
-    [organizationId, conversationId, count],
-  );
-  const row = rows[0];
-  if (row === undefined) return null;
-  return {
-    first: row.last - count + 1,
-    facts: {
-      organizationId,
-      conversationId,
-      mailboxId: row.mailbox_id,
-      departmentId: row.department_id,
-    },
-  };
-}
-
 function envelope(
   type: EventKind,
   dataSchema: string,

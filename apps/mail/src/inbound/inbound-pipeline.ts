@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
@@ -10,6 +11,7 @@ import {
   claimSpoolEntries,
   deferSpoolEntry,
   releaseSpoolEntries,
+  takeBackSpoolEntries,
   type ClaimedEntry,
 } from './spool-store';
 import { storeInbound } from './store-inbound';
@@ -24,6 +26,8 @@ export interface InboundPipelineOptions {
   readonly blobs: BlobStore;
   readonly read: ReadMessage;
   readonly log: InboundPipelineLog;
+  /** Name of this process, the same after a restart; see `readProcessName`. @default a name of its own */
+  readonly owner?: () => Promise<string>;
   /** Called after messages were stored: the outbox has events. */
   readonly onStored?: (messages: number) => void;
   /** Entries of one claim. @default 100 */
@@ -37,7 +41,8 @@ export interface InboundPipelineOptions {
 }
 
 export interface InboundPipeline {
-  start(): void;
+  /** Takes back what an earlier process of the same name had claimed, then takes up work. */
+  start(): Promise<void>;
   /** There is something in the spool. */
   wake(): void;
   /** Finishes the batches at hand; the rest of the spool waits for the next start. */
@@ -65,6 +70,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   const pollMs = options.pollMs ?? 1000;
   const leaseSeconds = options.leaseSeconds ?? 120;
   const numbers = new NumberReserve(database);
+  let owner: string = randomUUID();
   let stopping = false;
   let running: Promise<void>[] = [];
   let sleepers: (() => void)[] = [];
@@ -86,7 +92,8 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     timer.abort();
   };
 
-  const claim = () => database.asWorker((tx) => claimSpoolEntries(tx, batchSize, leaseSeconds));
+  const claim = () =>
+    database.asWorker((tx) => claimSpoolEntries(tx, owner, batchSize, leaseSeconds));
 
   const store = async (organizationId: string, entries: readonly ClaimedEntry[]) => {
     const items = await readEntries(blobs, read, organizationId, entries);
@@ -179,8 +186,12 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
 
   return {
     wake,
-    start() {
+    async start() {
       stopping = false;
+      if (options.owner !== undefined) {
+        owner = await options.owner();
+        await database.asWorker((tx) => takeBackSpoolEntries(tx, owner));
+      }
       running = Array.from({ length: lanes }, lane);
     },
     async stop() {

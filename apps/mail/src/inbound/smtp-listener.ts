@@ -14,7 +14,7 @@ import { refusalOfVerdict, refusals, replyToOutcome, replyToOutcomes } from './s
 import { ListenerServer } from './smtp-server-connection';
 import { toDelivery } from './to-delivery';
 
-export type { SmtpLimits, SmtpListenerLog, SmtpListenerOptions } from './smtp-listener-options';
+export type { SmtpListenerOptions } from './smtp-listener-options';
 
 export interface SmtpListener {
   readonly port: number;

@@ -84,16 +84,18 @@ interface SpoolRow {
 
 /**
  * Claims up to `limit` due rows, live mail before imports, until `leaseSeconds` from now; other
- * workers pass over them. A row whose worker dies is due again when its lease is over.
+ * workers pass over them. A row whose worker dies is due again when its lease is over, or when that
+ * worker starts again: {@link takeBackSpoolEntries}.
  */
 export async function claimSpoolEntries(
   tx: SqlExecutor,
+  owner: string,
   limit: number,
   leaseSeconds: number,
 ): Promise<ClaimedEntry[]> {
   const { rows } = await tx.query<SpoolRow>(
     `update inbound_spool s
-        set attempts = attempts + 1, next_attempt_at = now() + make_interval(secs => $2)
+        set attempts = attempts + 1, lease_owner = $3, next_attempt_at = now() + make_interval(secs => $2)
        from (select organization_id, id
                from inbound_spool
               where next_attempt_at <= now()
@@ -104,7 +106,7 @@ export async function claimSpoolEntries(
   returning s.organization_id, s.id, s.mailbox_id, s.source, s.queue_id, s.mail_from, s.recipient,
             s.client_address, s.helo, s.protocol, s.tls, s.raw, s.raw_sha256, s.size_bytes, s.import_id,
             s.import_index, s.unread, s.labels, s.attempts, s.received_at`,
-    [limit, leaseSeconds],
+    [limit, leaseSeconds, owner],
   );
   return rows.map(toEntry).sort(byArrival);
 }
@@ -135,10 +137,19 @@ export async function deferSpoolEntry(
 ): Promise<void> {
   await tx.query(
     `update inbound_spool
-        set next_attempt_at = now() + make_interval(secs => $3), last_error = $4
+        set lease_owner = null, next_attempt_at = now() + make_interval(secs => $3), last_error = $4
       where organization_id = $1 and id = $2`,
     [organizationId, id, delaySeconds, error.slice(0, 1000)],
   );
+}
+
+/** Makes due what an earlier process of this name had claimed. It counts as tried: it may be why that process died. */
+export async function takeBackSpoolEntries(tx: SqlExecutor, owner: string): Promise<number> {
+  const { rowCount } = await tx.query(
+    'update inbound_spool set lease_owner = null, next_attempt_at = now() where lease_owner = $1',
+    [owner],
+  );
+  return rowCount;
 }
 
 /** Gives claimed rows back untried: the process is stopping. */
@@ -148,7 +159,7 @@ export async function releaseSpoolEntries(
 ): Promise<void> {
   await tx.query(
     `update inbound_spool
-        set attempts = attempts - 1, next_attempt_at = now()
+        set lease_owner = null, attempts = attempts - 1, next_attempt_at = now()
       where (organization_id, id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
     [entries.map((entry) => entry.organizationId), entries.map((entry) => entry.id)],
   );

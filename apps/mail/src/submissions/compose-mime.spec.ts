@@ -59,7 +59,8 @@ it.each([
 ])('reads back the text it was given (%#: %s)', async (text) => {
   const raw = await composeMime(mail({ text }));
   expect(raw.toString('latin1')).toMatch(/\r\n$/);
-  for (const line of raw.toString('latin1').split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
+  for (const line of raw.toString('latin1').split('\r\n'))
+    expect(line.length).toBeLessThanOrEqual(78);
   expect(parseMessage(raw).text?.trimEnd()).toBe(text.replace(/\r\n?/g, '\n').trimEnd());
 });
 
@@ -79,7 +80,11 @@ it('writes plain mail as the streaming builder does', async () => {
       .build((error, message) => (error ? reject(error) : resolve(message)));
   });
   const ours = await composeMime(
-    mail({ text, from: { email: 'desk@desk.example', name: '' }, to: [{ email: 'meera@customer.example', name: '' }] }),
+    mail({
+      text,
+      from: { email: 'desk@desk.example', name: '' },
+      to: [{ email: 'meera@customer.example', name: '' }],
+    }),
   );
   expect(ours.toString()).toBe(String(built));
 });
@@ -88,10 +93,34 @@ it('is the same for the same input, boundaries included', async () => {
   const rich = mail({
     html: '<p>See <img src="cid:pic"></p>',
     files: [
-      { filename: 'päper.pdf', contentType: 'application/pdf', disposition: 'attachment', contentId: null, content: Buffer.from('%PDF') },
-      { filename: 'pic.png', contentType: 'image/png', disposition: 'inline', contentId: 'pic', content: Buffer.alloc(500, 7) },
-      { filename: 'empty.txt', contentType: 'text/plain', disposition: 'attachment', contentId: null, content: Buffer.alloc(0) },
-      { filename: 'old.eml', contentType: 'message/rfc822', disposition: 'attachment', contentId: null, content: Buffer.from([0, 255, 13, 10, 46]) },
+      {
+        filename: 'päper.pdf',
+        contentType: 'application/pdf',
+        disposition: 'attachment',
+        contentId: null,
+        content: Buffer.from('%PDF'),
+      },
+      {
+        filename: 'pic.png',
+        contentType: 'image/png',
+        disposition: 'inline',
+        contentId: 'pic',
+        content: Buffer.alloc(500, 7),
+      },
+      {
+        filename: 'empty.txt',
+        contentType: 'text/plain',
+        disposition: 'attachment',
+        contentId: null,
+        content: Buffer.alloc(0),
+      },
+      {
+        filename: 'old.eml',
+        contentType: 'message/rfc822',
+        disposition: 'attachment',
+        contentId: null,
+        content: Buffer.from([0, 255, 13, 10, 46]),
+      },
     ],
   });
   const raw = await composeMime(rich);
@@ -99,7 +128,12 @@ it('is the same for the same input, boundaries included', async () => {
   const parsed = parseMessage(raw);
   expect(parsed.html?.trim()).toBe('<p>See <img src="cid:pic"></p>');
   expect(
-    parsed.attachments.map(({ filename, contentType, disposition, contentId }) => [filename, contentType, disposition, contentId]),
+    parsed.attachments.map(({ filename, contentType, disposition, contentId }) => [
+      filename,
+      contentType,
+      disposition,
+      contentId,
+    ]),
   ).toEqual(
     expect.arrayContaining([
       ['päper.pdf', 'application/pdf', 'attachment', null],

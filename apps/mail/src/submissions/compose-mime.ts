@@ -66,7 +66,8 @@ export function composeMime(mail: OutgoingMail): Promise<Buffer> {
     })),
   });
   const root = composer.compile();
-  if (html === null && mail.files.length === 0) return Promise.resolve(plainMessage(root, mail.text));
+  if (html === null && mail.files.length === 0)
+    return Promise.resolve(plainMessage(root, mail.text));
   return new Promise((resolve, reject) => {
     root.build((error, message) => (error ? reject(error) : resolve(message)));
   });
@@ -77,7 +78,9 @@ function plainMessage(root: ReturnType<MailComposer['compile']>, text: string): 
   const lines = textOf(text).replace(/\r\n?|\n/g, '\r\n');
   const body =
     encodingOf(text) === 'base64'
-      ? Buffer.from(lines).toString('base64').replace(/.{76}(?=.)/g, '$&\r\n')
+      ? Buffer.from(lines)
+          .toString('base64')
+          .replace(/.{76}(?=.)/g, '$&\r\n')
       : wrap(encode(lines));
   return Buffer.from(`${root.buildHeaders()}\r\n\r\n${body}${body.endsWith('\r\n') ? '' : '\r\n'}`);
 }

@@ -218,7 +218,14 @@ export function envelopeOf(lists: RecipientLists): { email: string; role: keyof 
 }
 
 function previewOf(text: string): string {
-  return Array.from(text.slice(0, 4 * PREVIEW_LENGTH).replace(/\s+/g, ' ').trim()).slice(0, PREVIEW_LENGTH).join('');
+  return Array.from(
+    text
+      .slice(0, 4 * PREVIEW_LENGTH)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+    .slice(0, PREVIEW_LENGTH)
+    .join('');
 }
 
 /** `cid:` references that no file answers show as broken images. */

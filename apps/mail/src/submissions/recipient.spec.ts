@@ -68,6 +68,9 @@ it('sends to each address once, where it says most', () => {
 
 it('refuses nobody and more than fifty', () => {
   expect(() => settleRecipients({ to: [], cc: [], bcc: [] })).toThrow('at least one');
-  const many = Array.from({ length: 51 }, (_, index) => ({ email: `a${index}@x.example`, name: '' }));
+  const many = Array.from({ length: 51 }, (_, index) => ({
+    email: `a${index}@x.example`,
+    name: '',
+  }));
   expect(() => settleRecipients({ to: many, cc: [], bcc: [] })).toThrow('at most 50');
 });

@@ -25,16 +25,24 @@ const emails = (list: readonly { email: string }[]) => list.map(({ email }) => e
 
 describe('who gets an answer', () => {
   it('the author, or whoever Reply-To names', () => {
-    expect(emails(replyRecipients('sender', answered(), nobody, isOwn).to)).toEqual(['meera@customer.example']);
+    expect(emails(replyRecipients('sender', answered(), nobody, isOwn).to)).toEqual([
+      'meera@customer.example',
+    ]);
     const replyTo = [person('orders@customer.example')];
-    expect(emails(replyRecipients('sender', answered({ replyTo }), nobody, isOwn).to)).toEqual(['orders@customer.example']);
+    expect(emails(replyRecipients('sender', answered({ replyTo }), nobody, isOwn).to)).toEqual([
+      'orders@customer.example',
+    ]);
   });
 
   it('not ourselves, even when Reply-To says so', () => {
     const replyTo = [person('desk@us.example')];
-    expect(emails(replyRecipients('sender', answered({ replyTo }), nobody, isOwn).to)).toEqual(['meera@customer.example']);
+    expect(emails(replyRecipients('sender', answered({ replyTo }), nobody, isOwn).to)).toEqual([
+      'meera@customer.example',
+    ]);
     const from = person('desk@us.example');
-    expect(emails(replyRecipients('sender', answered({ from }), nobody, isOwn).to)).toEqual(['desk@us.example']);
+    expect(emails(replyRecipients('sender', answered({ from }), nobody, isOwn).to)).toEqual([
+      'desk@us.example',
+    ]);
   });
 
   it('with "all", everybody but ourselves, and those added', () => {
@@ -62,8 +70,12 @@ describe('who gets an answer', () => {
       from: person('desk@us.example'),
       to: [person('meera@customer.example')],
     });
-    expect(emails(replyRecipients('sender', ours, nobody, isOwn).to)).toEqual(['meera@customer.example']);
-    expect(emails(replyRecipients('all', ours, nobody, isOwn).cc)).toEqual(['boss@customer.example']);
+    expect(emails(replyRecipients('sender', ours, nobody, isOwn).to)).toEqual([
+      'meera@customer.example',
+    ]);
+    expect(emails(replyRecipients('all', ours, nobody, isOwn).cc)).toEqual([
+      'boss@customer.example',
+    ]);
   });
 
   it('exactly those given with "custom", and to only then', () => {
@@ -95,24 +107,36 @@ it('forwards once', () => {
 
 describe('thread headers', () => {
   it('continue the chain', () => {
-    expect(replyReferences({ messageId: 'c@x', inReplyTo: 'b@x', references: ['a@x', 'b@x'] })).toEqual({
+    expect(
+      replyReferences({ messageId: 'c@x', inReplyTo: 'b@x', references: ['a@x', 'b@x'] }),
+    ).toEqual({
       inReplyTo: 'c@x',
       references: ['a@x', 'b@x', 'c@x'],
     });
   });
   it('begin with In-Reply-To where the parent has no References', () => {
-    expect(replyReferences({ messageId: 'c@x', inReplyTo: 'b@x', references: [] }).references).toEqual(['b@x', 'c@x']);
+    expect(
+      replyReferences({ messageId: 'c@x', inReplyTo: 'b@x', references: [] }).references,
+    ).toEqual(['b@x', 'c@x']);
   });
   it('keep the first id and the last twenty of a long chain', () => {
     const chain = Array.from({ length: 100 }, (_, index) => `${index}@x`);
-    const { references } = replyReferences({ messageId: 'last@x', inReplyTo: null, references: chain });
+    const { references } = replyReferences({
+      messageId: 'last@x',
+      inReplyTo: null,
+      references: chain,
+    });
     expect(references).toHaveLength(21);
     expect(references[0]).toBe('0@x');
     expect(references.slice(-2)).toEqual(['99@x', 'last@x']);
   });
   it('repeat nothing that could end a line or an id, and nothing twice', () => {
     expect(
-      replyReferences({ messageId: 'c@x', inReplyTo: null, references: ['a@x', 'b\r\nBcc: y', 'c@x', 'd> <e', 'a@x'] }),
+      replyReferences({
+        messageId: 'c@x',
+        inReplyTo: null,
+        references: ['a@x', 'b\r\nBcc: y', 'c@x', 'd> <e', 'a@x'],
+      }),
     ).toEqual({ inReplyTo: 'c@x', references: ['a@x', 'c@x'] });
   });
 });
@@ -129,7 +153,13 @@ describe('the body', () => {
     text: 'Where is it?\n> older',
     html: null,
   };
-  const parts = { bodyText: 'Soon.', bodyHtml: null, signature: null, signaturePosition: 'above_quote' as const, quote: null };
+  const parts = {
+    bodyText: 'Soon.',
+    bodyHtml: null,
+    signature: null,
+    signaturePosition: 'above_quote' as const,
+    quote: null,
+  };
 
   it('is text where only text was written', () => {
     expect(assembleBody(parts)).toEqual({ text: 'Soon.', html: null });
@@ -147,7 +177,9 @@ describe('the body', () => {
     expect(assembleBody({ ...parts, signature, quote }).text).toBe(
       'Soon.\n\n-- \nDesk\n\nOn 2026-11-21 11:05 UTC, Meera <meera@customer.example> wrote:\n> Where is it?\n>> older',
     );
-    expect(assembleBody({ ...parts, signature, quote, signaturePosition: 'end' }).text).toMatch(/> older\n\n-- \nDesk$/);
+    expect(assembleBody({ ...parts, signature, quote, signaturePosition: 'end' }).text).toMatch(
+      /> older\n\n-- \nDesk$/,
+    );
   });
   it('escapes what was plain text in HTML', () => {
     const { html } = assembleBody({
@@ -162,7 +194,9 @@ describe('the body', () => {
 });
 
 it('changes the Date of a message and nothing else', () => {
-  const raw = Buffer.from('Subject: x\r\nDate: Sat, 21 Nov 2026 11:00:00 +0000\r\nTo: a@b\r\n\r\nDate: body\r\n');
+  const raw = Buffer.from(
+    'Subject: x\r\nDate: Sat, 21 Nov 2026 11:00:00 +0000\r\nTo: a@b\r\n\r\nDate: body\r\n',
+  );
   expect(redate(raw, new Date('2027-01-02T03:04:05Z')).toString()).toBe(
     'Subject: x\r\nDate: Sat, 02 Jan 2027 03:04:05 +0000\r\nTo: a@b\r\n\r\nDate: body\r\n',
   );

@@ -2,7 +2,8 @@ import { decideSendTime, parseSendAt } from './send-time';
 import { nextOpening, parseSendWindow, type SendWindow } from './send-window';
 
 const at = (text: string) => Date.parse(text);
-const opening = (window: SendWindow, time: string) => new Date(nextOpening(window, at(time))).toISOString();
+const opening = (window: SendWindow, time: string) =>
+  new Date(nextOpening(window, at(time))).toISOString();
 const office: SendWindow = {
   timeZone: 'Asia/Kolkata',
   days: ['mon', 'tue', 'wed', 'thu', 'fri'],
@@ -25,13 +26,22 @@ describe('the next opening of a window', () => {
     expect(opening(night, '2026-11-21T06:00:00Z')).toBe('2026-11-27T22:00:00.000Z');
   });
   it('keeps to the clock on the wall when it changes', () => {
-    const berlin: SendWindow = { ...office, timeZone: 'Europe/Berlin', days: ['sun', 'mon', 'sat'] };
+    const berlin: SendWindow = {
+      ...office,
+      timeZone: 'Europe/Berlin',
+      days: ['sun', 'mon', 'sat'],
+    };
     // 25 October 2026: back by an hour at 3; 29 March 2026: ahead at 2.
     expect(opening(berlin, '2026-10-24T20:00:00Z')).toBe('2026-10-25T08:00:00.000Z');
     expect(opening(berlin, '2026-03-28T20:00:00Z')).toBe('2026-03-29T07:00:00.000Z');
   });
   it('opens after the hour that does not exist', () => {
-    const early: SendWindow = { timeZone: 'Europe/Berlin', days: ['sun'], from: '02:30', to: '04:00' };
+    const early: SendWindow = {
+      timeZone: 'Europe/Berlin',
+      days: ['sun'],
+      from: '02:30',
+      to: '04:00',
+    };
     expect(opening(early, '2026-03-28T23:00:00Z')).toBe('2026-03-29T01:30:00.000Z');
   });
   it('needs a zone, days and times that exist', () => {
@@ -56,7 +66,10 @@ describe('when a mail leaves', () => {
   });
   it('at the time asked for, moved into the window', () => {
     const sendAt = '2026-11-21T12:00:00+05:30';
-    expect(decideSendTime({ ...request, sendAt }, 10, now).hold).toEqual({ reason: 'scheduled', until: at(sendAt) });
+    expect(decideSendTime({ ...request, sendAt }, 10, now).hold).toEqual({
+      reason: 'scheduled',
+      until: at(sendAt),
+    });
     const opened = decideSendTime({ ...request, sendAt, window: office }, 10, now);
     expect(new Date(opened.sendAt!).toISOString()).toBe('2026-11-23T03:30:00.000Z');
   });
@@ -66,7 +79,12 @@ describe('when a mail leaves', () => {
     expect(decideSendTime({ ...request, window: office }, 0, now).hold?.reason).toBe('scheduled');
   });
   it('within a minute to 180 days', () => {
-    for (const text of ['2026-11-20T12:00:30Z', '2026-11-19T12:00:00Z', '2027-05-20T12:00:00Z', 'tomorrow']) {
+    for (const text of [
+      '2026-11-20T12:00:30Z',
+      '2026-11-19T12:00:00Z',
+      '2027-05-20T12:00:00Z',
+      'tomorrow',
+    ]) {
       expect(() => parseSendAt(text, now)).toThrow('send_at');
     }
     expect(parseSendAt('2026-11-20T12:01:00Z', now)).toBe(now + 60_000);

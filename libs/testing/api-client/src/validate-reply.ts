@@ -105,11 +105,7 @@ function checkError(where: string, { headers, body }: ObservedReply): void {
   }
 }
 
-function responsePointer(
-  document: JsonSchema,
-  route: KnownRoute,
-  status: number,
-): string | null {
+function responsePointer(document: JsonSchema, route: KnownRoute, status: number): string | null {
   const paths = document['paths'] as Record<string, Record<string, { responses: JsonSchema }>>;
   const relative = route.path.startsWith(API_BASE) ? route.path.slice(API_BASE.length) : route.path;
   const path = relative === '' ? '/' : relative;

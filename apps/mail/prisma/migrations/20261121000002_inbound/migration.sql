@@ -25,6 +25,7 @@ create table inbound_spool (
   labels          text[] not null default '{}',
   attempts        integer not null default 0,
   next_attempt_at timestamptz not null,
+  lease_owner     text,                        -- the process that claimed it
   last_error      text,
   received_at     timestamptz not null,
   primary key (organization_id, id)
