@@ -33,8 +33,8 @@ afterEach(async () => {
   await sink.stop();
 });
 
-async function send(to: string[], bcc: string[] = []): Promise<string> {
-  const request = composeRequest({ mailboxId: mailbox.id, to, bcc });
+async function send(to: string[], bcc: string[] = [], bodyText = 'Hello'): Promise<string> {
+  const request = composeRequest({ mailboxId: mailbox.id, to, bcc, content: { bodyText } });
   return receiptOf(await sending.handlers.compose(request, contextOf(caller))).id;
 }
 
@@ -100,7 +100,9 @@ it.each(['connect', 'mail', 'rcpt', 'data', 'body'] as const)(
   async (phase) => {
     sink.onNext(phase, drop());
     await sending.worker(relayTo(sink.port));
-    const id = await send(['a@one.example']);
+    // More than the buffers of a connection hold: else all of it is sent before its death shows.
+    const text = phase === 'body' ? 'A long mail.\n'.repeat(150_000) : 'Hello';
+    const id = await send(['a@one.example'], [], text);
     await untilDeliveries(sending, caller, id, ([one]) => one?.state === 'deferred');
     await admin('update delivery set next_attempt_at = now()');
     await untilDeliveries(sending, caller, id, ([one]) => one?.state === 'sent');
@@ -210,7 +212,7 @@ describe('after a crash', () => {
     const worker = await sending.worker(relayTo(sink.port), { process });
     await worker.stop();
     const { readFile } = await import('node:fs/promises');
-    return readFile(`${sending.folder}/${process}/deliveries.owner`, 'utf8');
+    return readFile(`${sending.folder}/${process}/process.name`, 'utf8');
   }
 
   it('a restarted process takes up at once what it had not handed over', async () => {
