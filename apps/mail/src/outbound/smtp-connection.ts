@@ -112,9 +112,13 @@ export class SmtpConnection {
     });
   }
 
-  /** Hands octets to the operating system without waiting. */
-  write(octets: string | Buffer): void {
-    if (this.#failure === null) this.#socket.write(octets);
+  /**
+   * Hands octets to the operating system without waiting. `onRefused` is called when it did not take
+   * all of them, which proves that the server cannot have them.
+   */
+  write(octets: string | Buffer, onRefused?: () => void): void {
+    if (this.#failure !== null) onRefused?.();
+    else this.#socket.write(octets, (error) => error && onRefused?.());
   }
 
   /**

@@ -198,7 +198,10 @@ class Transaction {
     }
     if (connection.failure !== null) throw connection.failure;
     this.#dotWritten = true;
-    connection.write(FINAL_DOT);
+    connection.write(FINAL_DOT, () => {
+      this.#dotWritten = false;
+      this.#phase = 'body';
+    });
     const accepted = this.#undecided();
     if (this.session.protocol === 'lmtp') {
       // RFC 2033 §4.2: one reply per accepted recipient, in order.
