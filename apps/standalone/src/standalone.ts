@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -8,7 +7,7 @@ import { createMailService } from '@dak/mail';
 import type { Config, VariableName } from '@dak/platform/config';
 import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { InProcessChannel } from '@dak/platform/grpc';
-import type { Running } from '@dak/platform/lifecycle';
+import { freePort, type Running } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
@@ -196,18 +195,6 @@ async function siteAddresses(config: StandaloneConfig): Promise<SiteAddresses> {
   const port = config.DAK_HTTP_PORT || (await freePort(config.DAK_HTTP_HOST));
   const local = `http://${reachable(config.DAK_HTTP_HOST)}:${port}`;
   return { port, local, site: (config.DAK_SITE_URL ?? local).replace(/\/$/, '') };
-}
-
-function freePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, host, () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 /** An address that means "all interfaces" cannot be called. */

@@ -1,1 +1,2 @@
+export { freePort } from './free-port';
 export { runUntilStopped, type Running } from './run-until-stopped';

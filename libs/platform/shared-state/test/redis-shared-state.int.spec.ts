@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from 'redis';
-import { freePort } from '@dak/testing/database';
+import { freePort } from '@dak/platform/lifecycle';
 import { describeWithRedis } from '@dak/testing/redis';
 import { createSharedState } from '../src/create-shared-state';
 import { RedisSharedState } from '../src/redis-shared-state';

@@ -1,4 +1,3 @@
-export { embeddedBinaries, findPostgresBinaries, systemBinaries } from './postgres-binaries';
-export { freePort, startCluster, testPostgresUrl } from './postgres-server';
+export { startCluster, testPostgresUrl } from './postgres-server';
 export { isAlive, joinRunServer, leaveRunServers, type RunServer } from './run-server';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database';

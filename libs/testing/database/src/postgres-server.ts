@@ -1,16 +1,17 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, cpSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import {
-  findPostgresBinaries,
+  embeddedBinaries,
+  systemBinaries,
   unprivilegedUser,
   type OperatingSystemUser,
   type PostgresBinaries,
-} from './postgres-binaries';
+} from '@dak/platform/embedded-postgres';
+import { freePort } from '@dak/platform/lifecycle';
 import { isAlive, joinRunServer, type RunServer } from './run-server';
 
 const START_WAIT_MS = 30_000;
@@ -24,7 +25,7 @@ const START_WAIT_MS = 30_000;
 export async function testPostgresUrl(): Promise<string> {
   const configured = process.env['DAK_TEST_DATABASE_URL'];
   if (configured !== undefined && configured !== '') return configured;
-  const binaries = findPostgresBinaries();
+  const binaries = systemBinaries() ?? embeddedBinaries();
   const server = await joinRunServer('postgres', (folder) =>
     binaries === null ? startContainer() : startCluster(folder, binaries),
   );
@@ -129,19 +130,6 @@ async function answers(url: string, pid: number): Promise<boolean> {
     }
   }
   return false;
-}
-
-/** A loopback port that is free now. */
-export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 async function startContainer(): Promise<RunServer> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { embeddedBinaries, systemBinaries } from '../src/postgres-binaries';
+import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
 import { startCluster } from '../src/postgres-server';
 import { isAlive } from '../src/run-server';
 

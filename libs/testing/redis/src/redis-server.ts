@@ -2,7 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort, isAlive, joinRunServer, type RunServer } from '@dak/testing/database';
+import { freePort } from '@dak/platform/lifecycle';
+import { isAlive, joinRunServer, type RunServer } from '@dak/testing/database';
 
 export interface TestRedis {
   url: string;
