@@ -8,6 +8,7 @@ export interface ApiReply {
 }
 
 export interface ApiRequest {
+  /** Sent as JSON; text, bytes and forms go out as they are. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -43,17 +44,15 @@ export class ApiClient {
   /** @param path relative to `/api/v1`, or absolute when it begins with `//` */
   async call(method: string, path: string, request: ApiRequest = {}): Promise<ApiReply> {
     const fullPath = path.startsWith('//') ? path.slice(1) : `/api/v1${path}`;
-    const hasBody = request.body !== undefined;
+    const { content, type } = bodyOf(request.body);
     const response = await fetch(this.siteUrl + fullPath, {
       method,
       headers: {
         ...(this.credential === null ? {} : { Authorization: `Bearer ${this.credential}` }),
-        ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+        ...(type === null ? {} : { 'Content-Type': type }),
         ...request.headers,
       },
-      ...(hasBody
-        ? { body: typeof request.body === 'string' ? request.body : JSON.stringify(request.body) }
-        : {}),
+      ...(content === null ? {} : { body: content }),
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true;
@@ -65,4 +64,13 @@ export class ApiClient {
     this.validate(method, fullPath, reply);
     return reply;
   }
+}
+
+/** The type is null where `fetch` knows it or the caller names it. */
+function bodyOf(body: unknown): { content: BodyInit | null; type: string | null } {
+  if (body === undefined) return { content: null, type: null };
+  if (body instanceof FormData) return { content: body, type: null };
+  if (body instanceof Uint8Array) return { content: new Uint8Array(body), type: null };
+  const content = typeof body === 'string' ? body : JSON.stringify(body);
+  return { content, type: 'application/json' };
 }
