@@ -5,7 +5,7 @@ import type { Reattachment } from './attach-orphans';
 import { splitConversation } from './split-conversation';
 import { connectedMessages } from './thread-groups';
 import { selectMembers, upsertRefs, type MemberRow } from './thread-store';
-import { sharedKeys, type LinkedMessage } from './threading';
+import { foldSubject, sharedKeys, type LinkedMessage } from './threading';
 
 /**
  * Takes messages out of their conversation that only hung on it by a parent they no longer have.
@@ -82,7 +82,9 @@ function toLinked(row: MemberRow): LinkedMessage {
     inReplyTo: row.in_reply_to,
     references: row.reference_ids,
     threadIndexRoot: row.thread_index,
-    subject: row.subject ?? '',
+    subject: row.subject ?? foldSubject(row.base_subject),
+    formerSubject: row.former_subject,
     isReplySubject: row.is_reply ?? true,
+    evidence: { quotedWords: row.quoted_words ?? [] },
   };
 }

@@ -10,9 +10,9 @@ import {
   type StoredEvidence,
 } from './thread-store';
 import {
-  CLOCK_SKEW_MS,
   SERIES_WINDOW_MS,
   SUBJECT_WINDOW_MS,
+  ZONE_SKEW_MS,
   foldSubject,
   isOrphan,
   type ThreadMessage,
@@ -41,7 +41,7 @@ export async function selectCandidates(
           mailboxId,
           [...new Set(orphans.map(({ baseSubject }) => baseSubject))],
           new Date(Math.min(...times) - SUBJECT_WINDOW_MS).toISOString(),
-          new Date(Math.max(...times) + CLOCK_SKEW_MS).toISOString(),
+          new Date(Math.max(...times) + ZONE_SKEW_MS).toISOString(),
         );
   return [
     ...evidence.map(evidenceCandidate),
@@ -68,9 +68,13 @@ function evidenceQueries(messages: readonly ThreadMessage[]): EvidenceQuery[] {
   for (const message of messages) {
     const { datedAt } = message;
     const orphan = isOrphan(message);
+    const latest = datedAt + SUBJECT_WINDOW_MS;
     if (message.subject !== '') {
-      const reach = orphan ? SUBJECT_WINDOW_MS : CLOCK_SKEW_MS;
-      add(message.subject, false, orphan, datedAt - reach, datedAt + SUBJECT_WINDOW_MS);
+      const reach = orphan ? SUBJECT_WINDOW_MS : ZONE_SKEW_MS;
+      add(message.subject, false, orphan, datedAt - reach, latest);
+    }
+    if (orphan && message.formerSubject !== null) {
+      add(message.formerSubject, false, true, datedAt - SUBJECT_WINDOW_MS, latest);
     }
     if (message.series !== null) {
       add(message.series, true, orphan, datedAt - SERIES_WINDOW_MS, datedAt + SERIES_WINDOW_MS);
@@ -88,7 +92,9 @@ function evidenceCandidate(row: StoredEvidence): StoredCandidate {
     conversationId: row.conversation_id,
     facts: {
       id: row.message_id,
+      messageId: row.message_id_header,
       subject: row.subject,
+      formerSubject: row.former_subject,
       isReplySubject: row.is_reply,
       series: row.series,
       datedAt: Date.parse(row.dated_at),
@@ -124,7 +130,9 @@ function outboundCandidate(row: OutboundRow, mailboxAddress: string): StoredCand
     conversationId: row.conversation_id,
     facts: {
       id: row.message_id,
+      messageId: row.message_id_header,
       subject: foldSubject(row.base_subject),
+      formerSubject: null,
       isReplySubject: false,
       series: null,
       datedAt: Date.parse(row.sort_at),

@@ -77,7 +77,8 @@ function nameHashes(name: string): number[] {
 }
 
 const ADDRESS = /[^\s<>()[\]"',;:]+@[^\s<>()[\]"',;:]+\.[^\s<>()[\]"',;:]+/g;
-const QUOTED = /^\s*[>|]/;
+/** `>` and `|`, and the initials or name that some programs set before them. */
+const QUOTED = /^\s*(?:[\p{L}\d._-]{1,16}>|[>|])/u;
 const QUOTED_AUTHOR =
   /^[\s>*]*(?:from|von|de|da|van|fra|från|från|od|от|från|发件人|差出人)\s*\*?\s*[::]/iu;
 
@@ -95,6 +96,11 @@ function mentions(text: string): number[] {
   return unique(found);
 }
 
+/** Of an address or a Message-ID in the line above a quotation. */
+export function mentionHash(text: string): number {
+  return hash(text.toLowerCase());
+}
+
 function namesIn(line: string): number[] {
   const addresses = line.match(ADDRESS) ?? [];
   const parts = words(line.replace(ADDRESS, ' ')).slice(-24);
@@ -104,13 +110,16 @@ function namesIn(line: string): number[] {
       names.push(parts.slice(start, start + length).join(' '));
     }
   }
-  return [...addresses.map((address) => hash(address.toLowerCase())), ...names.map(hash)];
+  return [...addresses.map(mentionHash), ...names.map(hash)];
 }
+
+const FOOTER =
+  /https?:\/\/\S+$|unsubscribe|mailing list|^[>|\s]*(?:_{5,}|-{10,})|^[>|\s]*[^\s@]+@[^\s@]+$/i;
 
 /** Signatures and the footers of mailing lists are the same in unrelated mail. */
 function withoutFooter(text: string): string {
   const lines = text.split('\n');
-  return lines.filter((line) => !/https?:\/\/\S+$|unsubscribe|mailing list/i.test(line)).join('\n');
+  return lines.filter((line) => !FOOTER.test(line)).join('\n');
 }
 
 function unquotedLines(text: string): string {
@@ -121,7 +130,7 @@ function unquotedLines(text: string): string {
 }
 
 function unquoted(text: string): string {
-  return text.replace(/^[>| \t]+/gm, '');
+  return text.replace(/^[ \t]*(?:[\p{L}\d._-]{1,16}>|[>|])[>| \t]*/gmu, '');
 }
 
 function words(text: string): string[] {

@@ -19,6 +19,7 @@ export function threadGroups(messages: readonly ThreadMessage[]): string[][] {
     if (!isOrphan(message)) continue;
     const parent = bestParent(parentFacts(message), [
       ...(bySubject.get(message.subject) ?? []),
+      ...(message.formerSubject === null ? [] : (bySubject.get(message.formerSubject) ?? [])),
       ...(message.series === null ? [] : bySeries.get(message.series)!),
     ]);
     if (parent !== null) parents.set(message.id, parent.facts.id);

@@ -1,7 +1,7 @@
 import { getHeader } from '@dak/formats/rfc5322';
 import type { MessageReading } from '../reading/message-reading';
 import { threadEvidence } from './thread-evidence';
-import { foldSubject, seriesOf, type ThreadMessage } from './threading';
+import { foldSubject, formerSubjectOf, seriesOf, type ThreadMessage } from './threading';
 
 export interface ThreadMessageContext {
   id: string;
@@ -38,6 +38,7 @@ export function threadMessage(
     ...answeredIds(reading),
     threadIndexRoot: thread.threadIndexRoot,
     subject: foldSubject(thread.baseSubject),
+    formerSubject: formerSubjectOf(thread.baseSubject),
     isReplySubject: thread.isReplySubject,
     series: seriesOf(reading.subject, evidence.author, thread.isReplySubject),
     datedAt: datedAt(reading.date, context.receivedAt),

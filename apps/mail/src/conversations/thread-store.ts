@@ -8,6 +8,8 @@ export interface StoredEvidence {
   message_id: string;
   conversation_id: string;
   subject: string;
+  former_subject: string | null;
+  message_id_header: string | null;
   is_reply: boolean;
   series: string | null;
   dated_at: string;
@@ -39,15 +41,20 @@ export interface MemberRow {
   message_id_header: string | null;
   in_reply_to: string | null;
   reference_ids: string[];
+  base_subject: string;
+  /** Null, as what follows, for outbound messages. */
   subject: string | null;
+  former_subject: string | null;
   is_reply: boolean | null;
   thread_index: string | null;
+  quoted_words: number[] | null;
   parent_id: string | null;
 }
 
 /** An outbound message that a reply without headers may answer. */
 export interface OutboundRow {
   message_id: string;
+  message_id_header: string | null;
   conversation_id: string;
   base_subject: string;
   sort_at: string;
@@ -65,7 +72,7 @@ export interface ConversationState {
 }
 
 /** Candidates of one subject beyond this are not looked at: machines that write alike by the thousand. */
-const MAX_CANDIDATES = 500;
+const MAX_CANDIDATES = 2000;
 
 export function keyHash(key: string): Buffer {
   return createHash('sha256').update(key).digest().subarray(0, 16);
@@ -164,14 +171,15 @@ export async function upsertRefs(
   );
 }
 
-const EVIDENCE_COLUMNS = `e.message_id, m.conversation_id, e.subject, e.is_reply, e.series, e.dated_at, e.content_hash, e.is_orphan,
+const EVIDENCE_COLUMNS = `e.message_id, m.conversation_id, m.message_id_header, e.subject, e.former_subject, e.is_reply, e.series, e.dated_at, e.content_hash, e.is_orphan,
   e.parent_id, e.parent_score, coalesce(p.dated_at, pm.sort_at) as parent_dated_at,
   coalesce(p.content_hash, pm.id::text) as parent_content_hash, e.author, e.author_names, e.correspondents,
   e.mentioned, e.own_words, e.quoted_words`;
 
 /**
  * Stored messages that orphans among the new ones may be attached to (subjects of `wanted` with
- * `orphans`), and stored orphans that one of the new ones may be the better parent of.
+ * `orphans`), and stored orphans that one of the new ones may be the better parent of, by their
+ * subject or the one it was before.
  */
 export async function selectEvidence(
   tx: SqlExecutor,
@@ -193,6 +201,12 @@ export async function selectEvidence(
                          and e.organization_id = $1 and e.mailbox_id = $2 and e.subject_hash = decode(w.hash, 'hex')
                          and e.dated_at between w.from_at and w.to_at and (w.orphans or e.is_orphan)
                        order by e.dated_at desc
+                       limit ${MAX_CANDIDATES})
+                      union all
+                     (select e.message_id from thread_evidence e
+                       where not w.series and e.is_orphan
+                         and e.organization_id = $1 and e.mailbox_id = $2 and e.former_subject_hash = decode(w.hash, 'hex')
+                         and e.dated_at between w.from_at and w.to_at
                        limit ${MAX_CANDIDATES})
                       union all
                      (select e.message_id from thread_evidence e
@@ -235,7 +249,7 @@ export async function selectOutbound(
 ): Promise<OutboundRow[]> {
   if (baseSubjects.length === 0) return [];
   const { rows } = await tx.query<OutboundRow>(
-    `select id as message_id, conversation_id, base_subject, sort_at,
+    `select id as message_id, conversation_id, message_id_header, base_subject, sort_at,
             coalesce(from_address ->> 'email', '') as author,
             array(select r ->> 'email' from jsonb_array_elements(to_addresses || cc_addresses || bcc_addresses) r) as recipients,
             left(coalesce(text_new, body_text), 32000) as body_text
@@ -311,7 +325,8 @@ export async function selectMembers(
 ): Promise<MemberRow[]> {
   const { rows } = await tx.query<MemberRow>(
     `select m.id as message_id, m.message_id_header, m.in_reply_to, m.reference_ids,
-            coalesce(e.subject, lower(m.base_subject)) as subject, e.is_reply, e.thread_index, e.parent_id
+            m.base_subject, e.subject, e.former_subject,
+            e.is_reply, e.thread_index, e.quoted_words, e.parent_id
        from message m
        left join thread_evidence e on e.organization_id = m.organization_id and e.message_id = m.id
       where m.organization_id = $1 and m.conversation_id = $2`,
@@ -333,6 +348,9 @@ export async function insertEvidence(
       mailbox_id: mailboxId,
       subject: message.subject,
       subject_hash: `\\x${evidenceHash(message.subject)}`,
+      former_subject: message.formerSubject,
+      former_subject_hash:
+        message.formerSubject === null ? null : `\\x${evidenceHash(message.formerSubject)}`,
       is_reply: message.isReplySubject,
       series: message.series,
       series_hash: message.series === null ? null : `\\x${evidenceHash(message.series)}`,

@@ -5,7 +5,7 @@ import { readMessage } from '../reading/read-message';
 import { threadEvidence } from './thread-evidence';
 import { threadGroups } from './thread-groups';
 import { threadMessage } from './thread-message';
-import { foldSubject, type ThreadMessage } from './threading';
+import { foldSubject, formerSubjectOf, type ThreadMessage } from './threading';
 
 const SCRIPTS = join(__dirname, '../../test/golden/threads');
 const DAY = 24 * 3600 * 1000;
@@ -68,6 +68,7 @@ function message(sketch: Sketch): ThreadMessage {
     references: sketch.references ?? [],
     threadIndexRoot: sketch.threadIndexRoot ?? null,
     subject,
+    formerSubject: formerSubjectOf(sketch.subject ?? 'Invoice'),
     isReplySubject: sketch.isReplySubject ?? false,
     series: null,
     datedAt: sketch.at ?? 0,
@@ -178,8 +179,51 @@ describe('replies that name no message', () => {
       text: `I will come.\n\nOn Monday, ann@customer.example wrote:\n> ${text}`,
       textNew: 'I will come.',
     };
+    const carl = { text, from: 'carl@x.example' };
     expect(together(message({ text }), message(quoting))).toBe(true);
-    expect(together(message({ text, from: 'carl@x.example' }), message(quoting))).toBe(false);
+    const short = { ...quoting, text: quoting.text.replace('leaks again', 'leaks\n\nagain') };
+    expect(together(message(carl), message(short))).toBe(true);
+    const part = { ...quoting, text: 'Yes.\n\n> The pump on the third floor leaks again since' };
+    expect(together(message(carl), message(part))).toBe(false);
+  });
+
+  test('belong to the subject that they say theirs was', () => {
+    const text = 'The pump on the third floor leaks again since the storm of last night.';
+    const first = message({ id: 'a', text, subject: 'Pump leaks...' });
+    const renamed = { ...reply, isReplySubject: false, subject: 'Roof (was: Re: Pump leaks...)' };
+    const second = message({
+      ...renamed,
+      from: 'bob@x.example',
+      text: `> ${text}`,
+      textNew: 'Roof',
+    });
+    expect(together(first, second)).toBe(true);
+    expect(
+      together(
+        first,
+        second,
+        message({ ...reply, subject: 'Roof', from: 'bob@x.example', at: DAY + 1 }),
+      ),
+    ).toBe(true);
+  });
+
+  test('belong to what they quote the Message-ID of, and to what quotes the same words', () => {
+    const first = message({ id: 'a', from: 'ann@x.example' });
+    const other = { ...reply, from: 'bob@x.example' };
+    const naming = 'In message <a@x.example>, Ann said:\n> Yes.';
+    expect(together(first, message({ ...other, text: naming, textNew: '' }))).toBe(true);
+    const quote = '> The pump on the third floor leaks again since the storm.';
+    const lost = { inReplyTo: 'lost@x', text: `No.\n${quote}`, textNew: 'No.' };
+    const sibling = { ...other, text: `Yes.\n${quote}`, textNew: 'Yes.' };
+    expect(together(message(lost), message(sibling))).toBe(true);
+  });
+
+  test('of a clock in the wrong zone still answer what they quote', () => {
+    const text = 'The pump on the third floor leaks again since the storm of last night.';
+    const early = { isReplySubject: true, at: 0, from: 'bob@x.example' };
+    const quoting = { ...early, text: `ann@customer.example wrote:\n> ${text}`, textNew: '' };
+    expect(together(message({ text, at: DAY / 3 }), message(quoting))).toBe(true);
+    expect(together(message({ text, at: 2 * DAY }), message(quoting))).toBe(false);
   });
 });
 

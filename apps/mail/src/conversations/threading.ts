@@ -1,4 +1,5 @@
-import type { ThreadEvidence } from './thread-evidence';
+import { baseSubject } from '@dak/formats/rfc5322';
+import { mentionHash, type ThreadEvidence } from './thread-evidence';
 
 /**
  * Which messages of one mailbox belong together. Threading is connectivity: symmetric relations of
@@ -14,6 +15,8 @@ export interface ThreadMessage {
   threadIndexRoot: string | null;
   /** See {@link foldSubject}. */
   subject: string;
+  /** See {@link formerSubjectOf}. */
+  formerSubject: string | null;
   isReplySubject: boolean;
   /** See {@link seriesOf}. */
   series: string | null;
@@ -27,29 +30,64 @@ export interface ThreadMessage {
 /** What the relations by identifier look at. */
 export type LinkedMessage = Pick<
   ThreadMessage,
-  'id' | 'messageId' | 'inReplyTo' | 'references' | 'threadIndexRoot' | 'subject' | 'isReplySubject'
->;
+  | 'id'
+  | 'messageId'
+  | 'inReplyTo'
+  | 'references'
+  | 'threadIndexRoot'
+  | 'subject'
+  | 'formerSubject'
+  | 'isReplySubject'
+> & { evidence: Pick<ThreadEvidence, 'quotedWords'> };
 
 /** Days that a reply may be younger than the message it is attached to by subject. */
 export const SUBJECT_WINDOW_MS = 14 * 24 * 3600 * 1000;
 /** Parts of a numbered series are sent by one program run. */
 export const SERIES_WINDOW_MS = 3600 * 1000;
 /** Clocks of correspondents disagree a little. */
-export const CLOCK_SKEW_MS = 10 * 60 * 1000;
+const CLOCK_SKEW_MS = 10 * 60 * 1000;
+/** Some clocks are set to the wrong zone: who quotes a message has seen it, whatever the Date says. */
+export const ZONE_SKEW_MS = 16 * 3600 * 1000;
 
-/** Runs of words that must be quoted before the quotation counts. */
+/** Runs of words that must be quoted before the quotation counts, and before nobody doubts it. */
 const MIN_QUOTED_RUNS = 2;
+const CERTAIN_QUOTED_RUNS = 4;
+/** Of a message without a reply mark that does not name whom it quotes. */
+const UNMARKED_QUOTED_RUNS = 8;
 const MAX_QUOTED_SCORE = 500;
+/** The line above a quotation may give the Message-ID of what is quoted. */
+const NAMED_ID_SCORE = 2000;
 const QUOTE_SCORE = 1000;
 const MENTION_SCORE = 500;
+const FAINT_QUOTE_SCORE = 300;
+const SAME_QUOTE_SCORE = 200;
 const CORRESPONDENT_SCORE = 100;
 const SERIES_SCORE = 50;
 /** Quoted runs of words by which a message is a reply whatever its subject says: some lists strip the mark. */
 const QUOTING_RUNS = 4;
 
-/** Base subjects are compared without case. */
-export function foldSubject(baseSubject: string): string {
-  return baseSubject.normalize('NFKC').toLowerCase().trim();
+/** `Pumps (was: Re: Valves)`: whoever changes the subject of a thread says what it was (RFC 5537 §3.4.3 calls it a custom). */
+const FORMER_SUBJECT =
+  /\s*(?:[([]\s*(?:was|war)\b\s*:?|[,;–-]?\s(?:was|war):)\s*(.+?)[)\]\s.…]*$/iu;
+
+/** Base subjects are compared without case, and without what they were before. */
+export function foldSubject(baseSubjectText: string): string {
+  const text = folded(baseSubjectText);
+  return text.replace(FORMER_SUBJECT, '') || text;
+}
+
+/** The folded subject that a subject says it had before; null for others. */
+export function formerSubjectOf(baseSubjectText: string): string | null {
+  const former = FORMER_SUBJECT.exec(folded(baseSubjectText))?.[1];
+  return former === undefined ? null : foldSubject(baseSubject(former).base) || null;
+}
+
+function folded(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/(?<=[^.\s])[.\s]+$/u, '')
+    .trim();
 }
 
 /** A series of mails such as patches numbered `[PATCH v2 3/7]`, by author, label and total; null for other mail. */
@@ -64,20 +102,24 @@ export function isOrphan(message: ThreadMessage): boolean {
   return (
     message.series !== null ||
     (message.subject !== '' &&
-      (message.isReplySubject || message.evidence.quotedWords.length >= QUOTING_RUNS))
+      (message.isReplySubject ||
+        message.formerSubject !== null ||
+        message.evidence.quotedWords.length >= QUOTING_RUNS))
   );
 }
 
 /**
  * Some programs carry References over into a new topic, without In-Reply-To and under a new subject.
- * Such references count only towards messages of the same subject (RFC 8621 §3).
+ * Such references count only towards messages of the same subject (RFC 8621 §3), unless the message
+ * quotes: then it is a reply whose subject was changed.
  */
 export function hasWeakReferences(message: LinkedMessage): boolean {
   return (
     message.inReplyTo === null &&
     message.references.length > 0 &&
     !message.isReplySubject &&
-    !/\bwas\b/.test(message.subject)
+    message.formerSubject === null &&
+    message.evidence.quotedWords.length < QUOTING_RUNS
   );
 }
 
@@ -122,7 +164,15 @@ function weakMentionKey(id: string, subject: string): string {
 /** What the choice of a parent looks at. */
 export type ParentFacts = Pick<
   ThreadMessage,
-  'id' | 'subject' | 'isReplySubject' | 'series' | 'datedAt' | 'contentHash' | 'evidence'
+  | 'id'
+  | 'messageId'
+  | 'subject'
+  | 'formerSubject'
+  | 'isReplySubject'
+  | 'series'
+  | 'datedAt'
+  | 'contentHash'
+  | 'evidence'
 > & { isOrphan: boolean };
 
 /** How well `candidate` explains `orphan`; 0 = not at all. */
@@ -132,32 +182,57 @@ export function parentScore(orphan: ParentFacts, candidate: ParentFacts): number
 }
 
 /**
- * A common subject is not enough: the reply must quote the candidate, name its author, or be between
- * the same correspondents. Without a reply mark it must quote and name.
+ * A common subject is not enough: the reply must quote the candidate or what the candidate quotes,
+ * name it or its author, or be between the same correspondents. Without a reply mark it must quote
+ * much of the candidate, or quote and name it.
  */
 function replyScore(orphan: ParentFacts, candidate: ParentFacts): number {
-  if (candidate.subject !== orphan.subject || orphan.subject === '') return 0;
+  if (orphan.subject === '' || candidate.subject === '') return 0;
+  if (candidate.subject !== orphan.subject && candidate.subject !== orphan.formerSubject) return 0;
   const age = orphan.datedAt - candidate.datedAt;
   if (age > SUBJECT_WINDOW_MS) return 0;
   // Of two messages that name nothing only the earlier one may be the parent, or they would choose one another.
-  if (candidate.isOrphan ? !isEarlier(candidate, orphan) : age < -CLOCK_SKEW_MS) return 0;
+  if (candidate.isOrphan ? !isEarlier(candidate, orphan) : age < -ZONE_SKEW_MS) return 0;
 
   const reply = orphan.evidence;
   const original = candidate.evidence;
-  const common = countCommon(reply.quotedWords, original.ownWords);
-  const quotes = common > 0 && common >= Math.min(MIN_QUOTED_RUNS, original.ownWords.length);
+  const quoted = quoteScore(reply.quotedWords, original.ownWords);
+  const namesId =
+    candidate.messageId !== null && reply.mentioned.includes(mentionHash(candidate.messageId));
   const names =
     reply.mentioned.includes(original.author) ||
     original.authorNames.some((name) => reply.mentioned.includes(name));
+  if (age < -CLOCK_SKEW_MS && !(namesId || (names && quoted >= QUOTE_SCORE))) return 0;
+  const isReply = orphan.isReplySubject || orphan.formerSubject !== null;
+  if (
+    !isReply &&
+    quoted < QUOTE_SCORE + UNMARKED_QUOTED_RUNS &&
+    !(quoted > 0 && (names || namesId))
+  ) {
+    return 0;
+  }
   const corresponds =
     original.correspondents.includes(reply.author) ||
     reply.correspondents.includes(original.author);
-  if (!orphan.isReplySubject && !(quotes && names)) return 0;
   return (
-    (quotes ? QUOTE_SCORE + Math.min(common, MAX_QUOTED_SCORE) : 0) +
+    (namesId ? NAMED_ID_SCORE : 0) +
+    (quoted > 0 ? quoted : sameQuoteScore(reply.quotedWords, original.quotedWords)) +
     (names ? MENTION_SCORE : 0) +
     (corresponds ? CORRESPONDENT_SCORE : 0)
   );
+}
+
+function quoteScore(quotedWords: readonly number[], ownWords: readonly number[]): number {
+  const common = countCommon(quotedWords, ownWords);
+  if (common === 0 || common < Math.min(MIN_QUOTED_RUNS, ownWords.length)) return 0;
+  const score = common < CERTAIN_QUOTED_RUNS ? FAINT_QUOTE_SCORE : QUOTE_SCORE;
+  return score + Math.min(common, MAX_QUOTED_SCORE);
+}
+
+/** Two replies to a message that nobody has quote the same words of it. */
+function sameQuoteScore(a: readonly number[], b: readonly number[]): number {
+  const common = countCommon(a, b);
+  return common < CERTAIN_QUOTED_RUNS ? 0 : SAME_QUOTE_SCORE + Math.min(common, 99);
 }
 
 /** A part that lost its headers belongs to the parts that have theirs; a series sent without any stays apart. */

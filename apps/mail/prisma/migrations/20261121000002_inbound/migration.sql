@@ -57,6 +57,9 @@ create table thread_evidence (
   mailbox_id      uuid not null,
   subject         text not null,               -- base subject without case
   subject_hash    bytea not null,
+  -- What the subject says it was before.
+  former_subject  text,
+  former_subject_hash bytea,
   is_reply        boolean not null,
   series          text,
   series_hash     bytea,
@@ -78,6 +81,8 @@ create table thread_evidence (
   foreign key (organization_id, message_id) references message on delete cascade
 );
 create index thread_evidence_by_subject on thread_evidence (organization_id, mailbox_id, subject_hash, dated_at);
+create index thread_evidence_by_former_subject on thread_evidence (organization_id, mailbox_id, former_subject_hash)
+  where former_subject_hash is not null;
 create index thread_evidence_by_series on thread_evidence (organization_id, mailbox_id, series_hash)
   where series_hash is not null;
 alter table thread_evidence enable row level security;
