@@ -44,7 +44,8 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   await stopLeftOver(data);
   const port = await freePort();
   const log = openSync(join(home.folder, 'postgres.log'), 'a');
-  const server = spawnServer(home, data, port, log, user);
+  const settings = binaries.origin === 'embedded' ? [...SETTINGS, ...SETTINGS_OF_18] : SETTINGS;
+  const server = spawnServer(home, data, port, settings, log, user);
   const adminUrl = `postgres://dak_admin:${password}@127.0.0.1:${port}/postgres`;
   if (!(await answers(adminUrl, server))) {
     server.stdin?.end();
@@ -102,7 +103,11 @@ const SETTINGS = [
   'max_parallel_workers_per_gather=0',
   'random_page_cost=1.1',
   'log_min_messages=warning',
-].flatMap((setting) => ['-c', setting]);
+  'max_logical_replication_workers=0',
+];
+
+/** No processes of their own for reading ahead, each of which takes memory. */
+const SETTINGS_OF_18 = ['io_method=sync'];
 
 /** Stops the server once the pipe closes (we are gone). A background command of `sh` has no stdin of its own, hence descriptor 3. */
 const GUARD = [
@@ -116,12 +121,14 @@ function spawnServer(
   home: PostgresHome,
   data: string,
   port: number,
+  settings: readonly string[],
   log: number,
   user: OperatingSystemUser | null,
 ): ChildProcess {
   const command = [join(home.bin, 'postgres'), '-D', data, '-p', String(port), '-k', home.folder];
+  const options = settings.flatMap((setting) => ['-c', setting]);
   // A group of its own, so that Ctrl-C reaches us alone and the server stops after its clients.
-  return spawn('/bin/sh', ['-c', GUARD, 'dak-postgres', ...command, ...SETTINGS], {
+  return spawn('/bin/sh', ['-c', GUARD, 'dak-postgres', ...command, ...options], {
     ...identity(home, user),
     detached: true,
     stdio: ['pipe', log, log],

@@ -6,7 +6,8 @@ import { Pool } from 'pg';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { applyMigrations } from '@dak/platform/migrations';
 import { Database } from '@dak/platform/postgres';
-import { findPostgresBinaries, isAlive, startCluster } from '@dak/testing/database';
+import { systemBinaries } from '@dak/platform/embedded-postgres';
+import { isAlive, startCluster } from '@dak/testing/database';
 import { OutboxRelay, PostgresLog, appendToOutbox } from '../src/index';
 
 const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
@@ -47,7 +48,7 @@ function percentile(sorted: readonly number[], p: number): number {
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'dak-log-bench-'));
   chmodSync(folder, 0o711);
-  const server = await startCluster(folder, findPostgresBinaries()!);
+  const server = await startCluster(folder, systemBinaries()!);
   const adminUrl = server.details['adminUrl']!;
   const admin = new Pool({ connectionString: adminUrl });
   for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
