@@ -1,120 +1,186 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { DisjointSets } from '../src/conversations/disjoint-sets';
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
+import { leaveRunServers } from '@dak/testing/database';
 import { threadGroups } from '../src/conversations/thread-groups';
 import { threadMessage } from '../src/conversations/thread-message';
 import type { ThreadMessage } from '../src/conversations/threading';
+import { contentHash } from '../src/inbound/content-identity';
 import { readMessage } from '../src/reading/read-message';
+import { openInbound } from '../test/inbound-fixtures';
+import { openMailDatabase } from '../test/mail-fixtures';
+import { archiveMessages, withoutThreadFields } from './archive-files';
+import { headerGraph, pairScore, seededRandom, type PairScore } from './pair-score';
+import { syntheticArchives } from './synthetic-archives';
+import { threadInDatabase, type ArchiveMessage, type Arrival } from './thread-in-database';
 
-/** Pairs of messages that are together in both, in `found`, and in `truth`. */
-export interface PairScore {
-  precision: number;
-  recall: number;
-  f1: number;
+const USAGE = `Scores threading: the share of pairs of messages that are rightly in one conversation.
+
+  tsx apps/mail/bench/thread-archives.bench.ts [--strip 0.2] [--seeds 3] [--orders 3] [--made] [ARCHIVE…]
+
+ARCHIVE is an mbox, an .eml, or a folder of them; --made adds the archives that are made up here. Each
+archive goes through the pipeline into a database of its own with all headers, and once per seed with
+a share of the replies stripped of In-Reply-To, References and Thread-Index, in so many orders of
+arrival. The truth is the graph of the complete headers; replies that never had any are in the archive
+but not in the score.`;
+
+interface Archive {
+  name: string;
+  messages: ArchiveMessage[];
+  truth: string[][];
+  unscored: number;
 }
 
-export function pairScore(found: string[][], truth: string[][]): PairScore {
-  const groupOf = new Map(truth.flatMap((group, index) => group.map((id) => [id, index] as const)));
-  const pairs = (count: number) => (count * (count - 1)) / 2;
-  let common = 0;
-  for (const group of found) {
-    for (const part of Map.groupBy(group, (id) => groupOf.get(id)).values())
-      common += pairs(part.length);
-  }
-  const foundPairs = found.reduce((sum, group) => sum + pairs(group.length), 0);
-  const truePairs = truth.reduce((sum, group) => sum + pairs(group.length), 0);
-  const precision = foundPairs === 0 ? 1 : common / foundPairs;
-  const recall = truePairs === 0 ? 1 : common / truePairs;
-  return {
-    precision,
-    recall,
-    f1: precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall),
-  };
+interface Run extends PairScore {
+  isSameInEveryOrder: boolean;
 }
 
-/** Connected components of In-Reply-To and References, lost messages included. */
-export function headerGraph(messages: readonly ThreadMessage[]): string[][] {
-  const sets = new DisjointSets();
-  for (const message of messages) {
-    for (const id of [message.messageId, message.inReplyTo, ...message.references]) {
-      if (id !== null) sets.join(message.id, `<${id}>`);
-    }
-  }
-  return sets.groups(messages.map((message) => message.id));
-}
-
-/** The messages, with a share of the replies stripped of In-Reply-To, References and Thread-Index. */
-export function stripReplies(
-  messages: readonly ThreadMessage[],
-  share: number,
-  random: () => number,
-): ThreadMessage[] {
-  return messages.map((message) => {
-    const isReply = message.inReplyTo !== null || message.references.length > 0;
-    if (!isReply || random() >= share) return message;
-    return { ...message, inReplyTo: null, references: [], threadIndexRoot: null };
+function parsed({ id, raw }: ArchiveMessage): ThreadMessage {
+  return threadMessage(readMessage(raw), {
+    id,
+    mailboxAddress: 'archive@reader.example',
+    contentHash: contentHash(raw).toString('hex'),
+    receivedAt: 0,
   });
 }
 
-/** Mulberry32: the same numbers in every run. */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value = (value + Math.imul(value ^ (value >>> 7), value | 61)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-function filesUnder(path: string): string[] {
-  if (!statSync(path).isDirectory()) return [path];
-  return readdirSync(path)
-    .sort()
-    .flatMap((name) => filesUnder(join(path, name)));
-}
-
-export function messagesOf(path: string): Buffer[] {
-  return filesUnder(path).flatMap((file) => {
-    const content = readFileSync(file);
-    if (!content.subarray(0, 5).equals(Buffer.from('From '))) return [content];
-    return content
-      .toString('latin1')
-      .split(/(?:^|\r?\n\r?\n)From \S.*\d{4}.*\r?\n/)
-      .filter((text) => text.trim() !== '')
-      .map((text) => Buffer.from(text, 'latin1'));
-  });
-}
-
-function main(paths: string[]): void {
-  for (const path of paths) {
-    const seen = new Set<string>();
-    const messages = messagesOf(path).flatMap((raw, index) => {
-      const message = threadMessage(readMessage(raw), {
-        id: String(index),
-        mailboxAddress: 'archive@reader.example',
-        contentHash: createHash('sha256').update(raw).digest('hex'),
-        receivedAt: 0,
-      });
-      if (message.messageId !== null && seen.has(message.messageId)) return [];
-      if (message.messageId !== null) seen.add(message.messageId);
-      return [message];
+async function readArchive(path: string): Promise<Archive> {
+  const copies = new Set<string>();
+  const messages = (await archiveMessages(path))
+    .map((raw, index) => ({ id: String(index), raw }))
+    .filter(({ raw }) => {
+      const { messageId } = readMessage(raw);
+      if (messageId === null || copies.has(messageId)) return messageId === null;
+      copies.add(messageId);
+      return true;
     });
-    const truth = headerGraph(messages);
-    const complete = pairScore(threadGroups(messages), truth);
-    const scores = Array.from({ length: 10 }, (_, seed) =>
-      pairScore(threadGroups(stripReplies(messages, 0.2, seededRandom(seed + 1))), truth),
-    );
-    const f1s = scores.map((score) => score.f1).sort((a, b) => a - b);
-    const mean = (pick: (score: PairScore) => number) =>
-      scores.reduce((sum, score) => sum + pick(score), 0) / scores.length;
-    process.stdout.write(
-      `${path}: ${messages.length} messages, ${truth.length} threads; all headers F1 ${complete.f1.toFixed(4)} ` +
-        `(p ${complete.precision.toFixed(4)}); 20 % stripped p ${mean((s) => s.precision).toFixed(3)} ` +
-        `r ${mean((s) => s.recall).toFixed(3)} F1 ${mean((s) => s.f1).toFixed(3)}, worst ${f1s[0]!.toFixed(3)}\n`,
-    );
-  }
+  const threads = messages.map(parsed);
+  const unscored = new Set(
+    threads.filter((one) => one.isReplySubject && !isNamingReply(one)).map((one) => one.id),
+  );
+  const truth = headerGraph(threads)
+    .map((group) => group.filter((id) => !unscored.has(id)))
+    .filter((group) => group.length > 0);
+  return { name: basename(path), messages, truth, unscored: unscored.size };
 }
 
-if (require.main === module) main(process.argv.slice(2));
+function madeArchives(): Archive[] {
+  return syntheticArchives().map(({ name, raws, threadOf }) => {
+    const messages = raws.map((raw) => ({ id: readMessage(raw).messageId!, raw }));
+    const groups = Map.groupBy(threadOf.keys(), (id) => threadOf.get(id));
+    return { name, messages, truth: [...groups.values()], unscored: 0 };
+  });
+}
+
+function isNamingReply(message: ThreadMessage): boolean {
+  return message.inReplyTo !== null || message.references.length > 0;
+}
+
+function stripped(archive: Archive, share: number, seed: number): ArchiveMessage[] {
+  const random = seededRandom(seed);
+  return archive.messages.map((message) =>
+    isNamingReply(parsed(message)) && random() < share
+      ? { ...message, raw: withoutThreadFields(message.raw) }
+      : message,
+  );
+}
+
+/** One text for one partition, whatever the order of its groups. */
+function canonical(groups: readonly (readonly string[])[]): string {
+  return groups
+    .map((group) => group.toSorted().join(' '))
+    .toSorted()
+    .join('\n');
+}
+
+function arrivals(orders: number): Arrival[] {
+  const drawn = Array.from({ length: Math.max(0, orders - 2) }, (_, i) => seededRandom(1000 + i));
+  return (['as filed', 'reversed', ...drawn] as Arrival[]).slice(0, orders);
+}
+
+async function openBench() {
+  const mail = await openMailDatabase(8);
+  const inbound = await openInbound(mail.database, { batchSize: 20 });
+  return {
+    async run(messages: ArchiveMessage[], truth: string[][], orders: number): Promise<Run> {
+      const partitions: string[] = [canonical(threadGroups(messages.map(parsed)))];
+      let score: PairScore = pairScore(threadGroups(messages.map(parsed)), truth);
+      for (const arrival of arrivals(orders)) {
+        const groups = await threadInDatabase(mail.database, inbound, messages, arrival);
+        score = pairScore(groups, truth);
+        partitions.push(canonical(groups));
+      }
+      return { ...score, isSameInEveryOrder: new Set(partitions).size === 1 };
+    },
+    async close() {
+      await inbound.close();
+      await mail.close();
+      await leaveRunServers();
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      strip: { type: 'string', default: '0.2' },
+      seeds: { type: 'string', default: '3' },
+      orders: { type: 'string', default: '3' },
+      made: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help || (positionals.length === 0 && !values.made)) {
+    process.stdout.write(`${USAGE}\n`);
+    return;
+  }
+  const archives = values.made ? madeArchives() : [];
+  for (const path of positionals) archives.push(await readArchive(path));
+  const share = Number(values.strip);
+  const orders = Number(values.orders);
+  const bench = await openBench();
+  const started = performance.now();
+  let stored = 0;
+  const line = (cells: readonly string[]) => process.stdout.write(`| ${cells.join(' | ')} |\n`);
+  const percent = `${Math.round(share * 100)} %`;
+  line([
+    'Archive',
+    'Messages',
+    'Threads',
+    'Unscored',
+    'F1, all headers',
+    `Precision, ${percent} stripped`,
+    'Recall',
+    'F1',
+    'F1, worst',
+    'Same in every order',
+  ]);
+  line(['---', ...Array.from({ length: 8 }, () => '---:'), '---']);
+  for (const archive of archives) {
+    const complete = await bench.run(archive.messages, archive.truth, orders);
+    const runs: Run[] = [];
+    for (let seed = 1; seed <= Number(values.seeds); seed += 1) {
+      runs.push(await bench.run(stripped(archive, share, seed), archive.truth, orders));
+    }
+    stored += archive.messages.length * orders * (1 + runs.length);
+    const mean = (pick: (run: Run) => number) =>
+      (runs.reduce((sum, run) => sum + pick(run), 0) / Math.max(1, runs.length)).toFixed(3);
+    line([
+      archive.name,
+      String(archive.messages.length),
+      String(archive.truth.length),
+      String(archive.unscored),
+      complete.f1.toFixed(4),
+      mean((run) => run.precision),
+      mean((run) => run.recall),
+      mean((run) => run.f1),
+      Math.min(...runs.map((run) => run.f1)).toFixed(3),
+      [complete, ...runs].every((run) => run.isSameInEveryOrder) ? 'yes' : 'NO',
+    ]);
+  }
+  const seconds = (performance.now() - started) / 1000;
+  process.stdout.write(`\n${stored} messages in ${seconds.toFixed(0)} s\n`);
+  await bench.close();
+}
+
+if (require.main === module) void main();

@@ -211,14 +211,11 @@ function replyScore(orphan: ParentFacts, candidate: ParentFacts): number {
   ) {
     return 0;
   }
-  const corresponds =
-    original.correspondents.includes(reply.author) ||
-    reply.correspondents.includes(original.author);
   return (
     (namesId ? NAMED_ID_SCORE : 0) +
     (quoted > 0 ? quoted : sameQuoteScore(reply.quotedWords, original.quotedWords)) +
     (names ? MENTION_SCORE : 0) +
-    (corresponds ? CORRESPONDENT_SCORE : 0)
+    (correspond(reply, original) ? CORRESPONDENT_SCORE : 0)
   );
 }
 
@@ -227,6 +224,19 @@ function quoteScore(quotedWords: readonly number[], ownWords: readonly number[])
   if (common === 0 || common < Math.min(MIN_QUOTED_RUNS, ownWords.length)) return 0;
   const score = common < CERTAIN_QUOTED_RUNS ? FAINT_QUOTE_SCORE : QUOTE_SCORE;
   return score + Math.min(common, MAX_QUOTED_SCORE);
+}
+
+/**
+ * The reply goes to the author of the original, or on between the same people. That its author has
+ * written to others under this subject says nothing: an agent answers many customers.
+ */
+function correspond(reply: ThreadEvidence, original: ThreadEvidence): boolean {
+  const others = reply.correspondents.filter((person) => person !== reply.author);
+  if (others.includes(original.author)) return true;
+  return (
+    original.correspondents.includes(reply.author) &&
+    (others.length === 0 || others.some((person) => original.correspondents.includes(person)))
+  );
 }
 
 /** Two replies to a message that nobody has quote the same words of it. */
