@@ -1,4 +1,8 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ImportRecord } from '@dak/contracts/api';
 import type { ImportSource } from './import-sources';
@@ -46,12 +50,24 @@ export async function sendImport(
   source: ImportSource,
   onSent: (bytes: number) => void,
 ): Promise<ImportRecord> {
-  return (await request(connection, `/mailboxes/${mailboxId}/imports`, {
+  const url = new URL(`${connection.baseUrl}/mailboxes/${mailboxId}/imports`);
+  // Not fetch, which gives up after five minutes when the server takes a long stream slowly.
+  const sending = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     method: 'POST',
-    headers: { 'Content-Type': source.type },
-    body: Readable.toWeb(Readable.from(source.open(onSent))) as unknown as ReadableStream,
-    duplex: 'half',
-  })) as ImportRecord;
+    headers: { 'Content-Type': source.type, Authorization: `Bearer ${connection.apiKey}` },
+  });
+  const answered = new Promise<ImportAnswer>((resolve, reject) => {
+    sending.on('error', reject);
+    sending.on('response', (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+  });
+  // A refusal comes while the stream still goes out, and says more than the stream that breaks.
+  const [answer] = await Promise.all([
+    answered,
+    pipeline(Readable.from(source.open(onSent)), sending).catch(() => answered),
+  ]);
+  return parsedAnswer(answer) as ImportRecord;
 }
 
 /** Asks until the import is no longer running. */
@@ -70,23 +86,26 @@ export async function awaitImport(
   return current;
 }
 
-async function request(
-  { baseUrl, apiKey }: ImportConnection,
-  path: string,
-  init: RequestInit & { duplex?: 'half' } = {},
-): Promise<unknown> {
+async function request({ baseUrl, apiKey }: ImportConnection, path: string): Promise<unknown> {
   const response = await fetch(`${baseUrl}${path}`, {
-    ...init,
-    headers: { ...(init.headers as Record<string, string>), Authorization: `Bearer ${apiKey}` },
+    headers: { Authorization: `Bearer ${apiKey}` },
   });
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text);
-  throw new ImportRefused(response.status, sentenceOf(text) ?? `HTTP ${response.status}`);
+  return parsedAnswer({ status: response.status, body: await response.text() });
 }
 
-function sentenceOf(text: string): string | null {
+interface ImportAnswer {
+  status: number;
+  body: string;
+}
+
+function parsedAnswer({ status, body }: ImportAnswer): unknown {
+  if (status >= 200 && status < 300) return JSON.parse(body);
+  throw new ImportRefused(status, sentenceOf(body) ?? `HTTP ${status}`);
+}
+
+function sentenceOf(answer: string): string | null {
   try {
-    const body = JSON.parse(text) as { error?: unknown };
+    const body = JSON.parse(answer) as { error?: unknown };
     return typeof body.error === 'string' ? body.error : null;
   } catch {
     return null;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { SingleBar } from 'cli-progress';
+import { MultiBar } from 'cli-progress';
 import type { ImportRecord } from '@dak/contracts/api';
 import { InvalidError } from '@dak/kernel';
 import {
@@ -21,9 +21,11 @@ const USAGE = `Imports mail into a mailbox: mbox files, Maildirs, .eml files, fo
 Where to: DAK_URL and DAK_API_KEY, by default those of the data folder (DAK_DATA_DIR, .dak).
 An import that was interrupted is started again: what is stored already is recognized.`;
 
-/** Tries of one source when the connection breaks. */
-const TRIES = 3;
+/** How long a server that does not answer is waited for: as long as a restart takes, and some more. */
+const PATIENCE_MS = 120_000;
 const RETRY_MS = 2000;
+/** Tries of one source that reach the server and break off there. */
+const TRIES = 5;
 
 export interface ImportSummary {
   received: number;
@@ -46,62 +48,101 @@ export async function importMail(command: ImportCommand): Promise<ImportSummary>
   const sources = await importSources(command.paths);
   const mailboxId = await findMailbox(command.connection, command.mailbox);
   const summary: ImportSummary = { received: 0, stored: 0, duplicates: 0, failed: 0 };
-  for (const source of sources) {
-    const record = await importSource(command, mailboxId, source);
-    summary.received += record.received;
-    summary.stored += record.stored;
-    summary.duplicates += record.duplicates;
-    summary.failed += record.failed.length;
-    command.print(`${source.name}: ${countsOf(record)}`);
-    for (const { index, reason } of record.failed) {
-      command.print(`  message ${index + 1}: ${reason}`);
+  const progress = command.isTerminal ? progressBar(sources) : null;
+  const print = progress?.print ?? command.print;
+  try {
+    for (const source of sources) {
+      progress?.begin(source);
+      const record = await importSource({ ...command, print }, mailboxId, source, progress);
+      summary.received += record.received;
+      summary.stored += record.stored;
+      summary.duplicates += record.duplicates;
+      summary.failed += record.failed.length;
+      print(`${source.name}: ${countsOf(record)}`);
+      for (const { index, reason } of record.failed) print(`  message ${index + 1}: ${reason}`);
     }
+  } finally {
+    progress?.stop();
   }
   return summary;
 }
 
 async function importSource(
-  { connection, isTerminal, print }: ImportCommand,
+  { connection, print }: ImportCommand,
   mailboxId: string,
   source: ImportSource,
+  progress: Progress | null,
 ): Promise<ImportRecord> {
-  for (let attempt = 1; ; attempt += 1) {
-    const progress = isTerminal ? progressBar(source) : null;
+  let tries = 0;
+  let giveUpAt = Date.now() + PATIENCE_MS;
+  for (;;) {
+    let sent = 0;
     try {
-      const record = await sendImport(connection, mailboxId, source, (bytes) =>
-        progress?.sent(bytes),
-      );
+      const record = await sendImport(connection, mailboxId, source, (bytes) => {
+        sent += bytes;
+        progress?.sent(bytes);
+      });
       return await awaitImport(connection, record, (current) => progress?.stored(current));
     } catch (error) {
-      if (error instanceof ImportRefused && error.status < 500) throw error;
-      if (attempt === TRIES) throw error;
-      print(`${source.name}: ${reasonOf(error)} Trying again.`);
-      await delay(RETRY_MS * attempt);
-    } finally {
-      progress?.stop();
+      if (error instanceof ImportRefused && error.status < 500 && error.status !== 429) throw error;
+      if (sent > 0) {
+        tries += 1;
+        giveUpAt = Date.now() + PATIENCE_MS;
+      }
+      if (tries === TRIES || Date.now() > giveUpAt) throw error;
+      print(`${source.name}: ${reasonOf(error)} Sending it again.`);
+      await delay(RETRY_MS);
+      progress?.begin(source);
     }
   }
 }
 
-/** Half of the bar for sending, half for storing. */
-function progressBar(source: ImportSource) {
-  const bar = new SingleBar({
-    format: `${source.name} [{bar}] {percentage}% {state}`,
+interface Progress {
+  begin(source: ImportSource): void;
+  sent(bytes: number): void;
+  stored(record: ImportRecord): void;
+  /** Above the bar. */
+  readonly print: (line: string) => void;
+  stop(): void;
+}
+
+/** One bar over all sources by their octets: of each, half for sending, half for storing. */
+function progressBar(sources: readonly ImportSource[]): Progress {
+  const bars = new MultiBar({
+    format: '[{bar}] {percentage}% {state}',
     hideCursor: true,
+    stopOnComplete: false,
   });
+  const total = sources.reduce((sum, source) => sum + source.sizeBytes, 0);
+  const bar = bars.create(Math.max(1, 2 * total), 0, { state: 'sending' });
+  const before = new Map<ImportSource, number>();
+  let offset = 0;
+  for (const source of sources) {
+    before.set(source, offset);
+    offset += 2 * source.sizeBytes;
+  }
+  let current = sources[0]!;
   let sent = 0;
-  bar.start(100, 0, { state: 'sending' });
+  const show = (octets: number, state: string) => {
+    bar.update(before.get(current)! + Math.min(octets, 2 * current.sizeBytes), { state });
+  };
   return {
-    sent(bytes: number) {
-      sent += bytes;
-      bar.update(Math.min(50, Math.floor((50 * sent) / Math.max(1, source.sizeBytes))));
+    begin(source) {
+      current = source;
+      sent = 0;
+      show(0, 'sending');
     },
-    stored(record: ImportRecord) {
+    sent(bytes) {
+      sent = Math.min(sent + bytes, current.sizeBytes);
+      show(sent, 'sending');
+    },
+    stored(record) {
       const done = record.stored + record.duplicates + record.failed.length;
-      const share = record.received === 0 ? 1 : done / record.received;
-      bar.update(50 + Math.floor(50 * Math.min(1, share)), { state: countsOf(record) });
+      const share = record.received === 0 ? 1 : Math.min(1, done / record.received);
+      show(current.sizeBytes * (1 + share), countsOf(record));
     },
-    stop: () => bar.stop(),
+    print: (line) => bars.log(`${line}\n`),
+    stop: () => bars.stop(),
   };
 }
 

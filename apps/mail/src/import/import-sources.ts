@@ -6,8 +6,12 @@ import { InvalidError } from '@dak/kernel';
 import tar from 'tar-stream';
 import { archiveEntry } from './archive-entry';
 import type { ImportType } from './import-items';
+import { mboxParts } from './mbox-parts';
 
-/** One request of an import: a file as it is, or many files as a tar that is made while it is sent. */
+/** Octets of one request, about: what is sent again when the connection breaks. */
+const PART_BYTES = 48 * 1024 * 1024;
+
+/** One request of an import: a file or a part of it, or files as a tar that is made while it is sent. */
 export interface ImportSource {
   readonly name: string;
   readonly type: ImportType;
@@ -42,7 +46,13 @@ export async function importSources(paths: readonly string[]): Promise<ImportSou
 async function sourcesOf(path: string): Promise<ImportSource[]> {
   const facts = await stat(path).catch(() => null);
   if (facts === null) throw new InvalidError(`${path} does not exist.`);
-  if (!facts.isDirectory()) return [fileSource(path, facts.size, await typeOf(path))];
+  if (!facts.isDirectory()) {
+    if (facts.size === 0) return [];
+    const type = await typeOf(path);
+    return type === 'application/mbox'
+      ? mboxSources(path, facts.size)
+      : [fileSource({ path, name: path, type, start: 0, end: facts.size })];
+  }
 
   const root = basename(path);
   const messages: FoundFile[] = [];
@@ -55,10 +65,10 @@ async function sourcesOf(path: string): Promise<ImportSource[]> {
     const { size } = await stat(file);
     if (kind === 'message') messages.push({ path: file, entryName, sizeBytes: size });
     else if (kind === 'mbox' || (!/(?:^|\/)\./.test(name) && (await beginsAsMbox(file)))) {
-      sources.push(fileSource(file, size, 'application/mbox'));
+      sources.push(...(await mboxSources(file, size)));
     }
   }
-  if (messages.length > 0) sources.unshift(tarSource(path, messages));
+  sources.unshift(...tarSources(path, messages));
   return sources;
 }
 
@@ -89,18 +99,57 @@ async function beginsAsMbox(path: string): Promise<boolean> {
   }
 }
 
-function fileSource(path: string, sizeBytes: number, type: ImportType): ImportSource {
+async function mboxSources(path: string, sizeBytes: number): Promise<ImportSource[]> {
+  const parts = await mboxParts(path, sizeBytes, PART_BYTES);
+  return parts.map(({ start, end }, index) =>
+    fileSource({
+      path,
+      name: partName(path, index, parts.length),
+      type: 'application/mbox',
+      start,
+      end,
+    }),
+  );
+}
+
+function partName(name: string, index: number, count: number): string {
+  return count === 1 ? name : `${name} (part ${index + 1} of ${count})`;
+}
+
+function fileSource(file: {
+  path: string;
+  name: string;
+  type: ImportType;
+  start: number;
+  end: number;
+}): ImportSource {
+  const { path, name, type, start, end } = file;
   return {
-    name: path,
+    name,
     type,
-    sizeBytes,
+    sizeBytes: end - start,
     async *open(onSent) {
-      for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      const range = { start, end: end - 1, highWaterMark: 256 * 1024 };
+      for await (const chunk of createReadStream(path, range)) {
         yield chunk as Buffer;
         onSent((chunk as Buffer).byteLength);
       }
     },
   };
+}
+
+function tarSources(name: string, files: readonly FoundFile[]): ImportSource[] {
+  const parts: FoundFile[][] = [];
+  let bytes = PART_BYTES;
+  for (const file of files) {
+    if (bytes >= PART_BYTES) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)!.push(file);
+    bytes += file.sizeBytes;
+  }
+  return parts.map((part, index) => tarSource(partName(name, index, parts.length), part));
 }
 
 function tarSource(name: string, files: readonly FoundFile[]): ImportSource {

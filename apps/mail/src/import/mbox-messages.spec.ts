@@ -62,6 +62,20 @@ test('date and read flag come from separator and Status', async () => {
   expect(items[0]).toMatchObject({ arrivedAt: new Date('2008-02-22T15:06:23Z') });
 });
 
+test('a separator without an empty line before it counts when a header follows', async () => {
+  const items = await messages(
+    `${LINE}A: 1\n\none\n${LINE}A: 2\n\ntwo\n${LINE}says so, and more.\n`,
+  );
+  expect(texts(items)).toEqual(['A: 1\n\none', `A: 2\n\ntwo\n${LINE}says so, and more.`]);
+});
+
+test('a file that ends in the middle of a message gives what is there', async () => {
+  expect(texts(await messages(`${LINE}A: 1\n\none\n\n${LINE}A: 2\nSubject: cut o`))).toEqual([
+    'A: 1\n\none\n',
+    'A: 2\nSubject: cut o',
+  ]);
+});
+
 test('an oversized message is reported and the next one is found', async () => {
   const large = Buffer.alloc(MAX_MESSAGE_BYTES + 1000, 'x'.repeat(99) + '\n');
   const text = Buffer.concat([

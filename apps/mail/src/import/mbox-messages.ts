@@ -13,7 +13,8 @@ const MAX_SEPARATOR = 400;
 
 /**
  * The messages of an mbox stream, in constant memory. Takes the variants as they come (RFC 4155 and
- * the mboxo, mboxrd, mboxcl family): a separator is a `From ` line with a date after an empty line;
+ * the mboxo, mboxrd, mboxcl family): a separator is a `From ` line with a date after an empty line or
+ * before a header field;
  * Content-Length is believed when a separator stands where it points; one `>` is taken off quoted
  * `From ` lines.
  * @throws InvalidError when the stream does not begin as an mbox
@@ -83,8 +84,11 @@ async function nextSeparator(window: GrowingWindow, start: number): Promise<numb
       if (!(await window.more())) return window.bytes.length;
       continue;
     }
-    await endOfLine(window, found + 1);
-    if (followsEmptyLine(window.bytes, found) && isSeparatorAt(window.bytes, found + 1)) {
+    const lineEnd = await endOfLine(window, found + 1);
+    if (
+      isSeparatorAt(window.bytes, found + 1) &&
+      (followsEmptyLine(window.bytes, found) || (await isFieldAt(window, lineEnd)))
+    ) {
       return found + 1;
     }
     from = found + 1;
@@ -134,6 +138,12 @@ function followsEmptyLine(bytes: Buffer, lineFeed: number): boolean {
   return before < 0 || bytes[before] === LF;
 }
 
+/** A header field begins here: some programs leave out the empty line before a separator. */
+async function isFieldAt(window: GrowingWindow, start: number): Promise<boolean> {
+  const end = await endOfLine(window, start);
+  return /^[!-9;-~]{1,76}:[ \t]/.test(textOf(window.bytes, start, Math.min(end, start + 100)));
+}
+
 function isSeparatorAt(bytes: Buffer, position: number): boolean {
   if (!bytes.subarray(position, position + FROM.length).equals(FROM)) return false;
   const end = bytes.indexOf(LF, position);
@@ -142,6 +152,11 @@ function isSeparatorAt(bytes: Buffer, position: number): boolean {
     position,
     Math.min(end === -1 ? bytes.length : end, position + MAX_SEPARATOR),
   );
+  return isSeparatorLine(line);
+}
+
+/** A `From ` line with a date. */
+export function isSeparatorLine(line: string): boolean {
   return SEPARATOR.test(line.trim());
 }
 
