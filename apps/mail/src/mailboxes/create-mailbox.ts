@@ -14,7 +14,7 @@ import {
 } from './mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import type { MailboxRow } from './mailbox-row';
-import { insertMailbox, replaceAssignments, selectByClientId } from './mailbox-store';
+import { hasSignature, insertMailbox, replaceAssignments, selectByClientId } from './mailbox-store';
 import { mailboxRecords } from './render-mailbox';
 
 /**
@@ -41,6 +41,7 @@ export async function createMailbox(
           if (made?.is_open === false) throw clientIdTaken();
           if (made) return documentOf(tx, principal.organizationId, made, now);
         }
+        await requireDefaultSignature(tx, principal.organizationId, row);
         await insertMailbox(tx, principal.organizationId, row);
         await replaceAssignments(tx, principal.organizationId, row.id, {
           users: [...userIds].map((user_id) => ({ user_id, access: 'send' })),
@@ -64,6 +65,19 @@ function clientIdTaken(): ConflictError {
   return new ConflictError(
     'client_id was used for another mailbox: choose another one.',
     'client_id_taken',
+  );
+}
+
+/** @throws InvalidError when the default signature does not exist or belongs to another mailbox */
+export async function requireDefaultSignature(
+  tx: SqlExecutor,
+  organizationId: string,
+  { id, default_signature_id: signatureId }: MailboxRow,
+): Promise<void> {
+  if (signatureId === null || (await hasSignature(tx, organizationId, id, signatureId))) return;
+  throw new InvalidError(
+    'default_signature_id names no signature of this mailbox: GET /signatures lists them.',
+    'unknown_signature',
   );
 }
 

@@ -285,3 +285,19 @@ export async function selectVisibleMailboxIds(
   );
   return rows.map((row) => row.id);
 }
+
+/** True when mail of the mailbox may end with the signature: its own, or one of the organization. */
+export async function hasSignature(
+  tx: SqlExecutor,
+  organizationId: string,
+  mailboxId: string,
+  signatureId: string,
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `select 1
+       from signature
+      where organization_id = $1 and id = $2 and (mailbox_id is null or mailbox_id = $3)`,
+    [organizationId, signatureId, mailboxId],
+  );
+  return rows.length > 0;
+}

@@ -1,7 +1,14 @@
 import type { Document, UpdateMailboxRequest } from '@dak/contracts/mail';
 import { InvalidError, VersionMismatchError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
-import { agentMode, documentOf, jsonObject, optionalUuid, uuids } from './create-mailbox';
+import {
+  agentMode,
+  documentOf,
+  jsonObject,
+  optionalUuid,
+  requireDefaultSignature,
+  uuids,
+} from './create-mailbox';
 import { displayName, patchedMetadata, patchedSettings, settingsOf } from './mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import type { MailboxRow } from './mailbox-row';
@@ -16,6 +23,7 @@ import { requireMailbox } from './visibility';
 
 /**
  * Changes the fields that the caller sent.
+ * @throws InvalidError when the default signature is none of the mailbox
  * @throws VersionMismatchError when the mailbox has another version than expected
  */
 export async function updateMailbox(
@@ -33,8 +41,11 @@ export async function updateMailbox(
     }
     const now = clock();
     const changed = patched(row, request, now);
-    await store(tx, organizationId, changed);
     const fields = new Set(request.fields);
+    if (fields.has('default_signature_id')) {
+      await requireDefaultSignature(tx, organizationId, changed);
+    }
+    await store(tx, organizationId, changed);
     const assignments: Partial<MailboxAssignments> = {};
     if (fields.has('department_ids')) {
       assignments.department_ids = uuids('department_ids', request.departmentIds);
