@@ -64,7 +64,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     try {
       return await consume(key);
     } catch (error) {
-      log.warn({ error, key }, 'rate limit not available');
+      log.warn({ err: error, key }, 'rate limit not available');
       return true;
     }
   };
@@ -117,7 +117,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
         done();
       },
       (error: unknown) => {
-        log.error({ error }, 'recipient not resolved');
+        log.error({ err: error }, 'recipient not resolved');
         done(refusals.failed());
       },
     );
@@ -195,7 +195,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
         else settle(reply);
       };
       handlers.accept(delivery).then(answer, (error: unknown) => {
-        log.error({ error, queueId: delivery.queueId }, 'message not accepted');
+        log.error({ err: error, queueId: delivery.queueId }, 'message not accepted');
         answer(delivery.recipients.map(() => ({ kind: 'deferred' })));
       });
     });
@@ -235,7 +235,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
       resolve();
     });
   });
-  server.on('error', (error: Error) => log.warn({ error }, 'SMTP session failed'));
+  server.on('error', (error: Error) => log.warn({ err: error }, 'SMTP session failed'));
   const { port } = server.server.address() as AddressInfo;
 
   return {
