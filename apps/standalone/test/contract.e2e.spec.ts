@@ -46,12 +46,12 @@ describe.each(CHANNELS)('the API over the channel %s', (channel) => {
 
   it('takes the key in either header and the session as bearer token', async () => {
     const anonymous = stack.client();
-    for (const headers of [
-      { Authorization: `Bearer ${tenant.key}` },
-      { 'X-API-Key': tenant.key },
-      { Authorization: `Bearer ${tenant.admin.session}` },
-    ]) {
-      const { status, body } = await anonymous.get('/', headers);
+    for (const [header, value] of [
+      ['Authorization', `Bearer ${tenant.key}`],
+      ['X-API-Key', tenant.key],
+      ['Authorization', `Bearer ${tenant.admin.session}`],
+    ] as const) {
+      const { status, body } = await anonymous.get('/', { [header]: value });
       expect([status, body.principal.user_id]).toEqual([200, tenant.admin.id]);
     }
   });

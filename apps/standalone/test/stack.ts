@@ -17,11 +17,12 @@ import {
   type Channel,
   type ServiceRegistry,
 } from '@dak/platform/grpc';
+import { freePort } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
 import { ApiClient, replyValidator } from '@dak/testing/api-client';
-import { createTestDatabase, freePort, type TestDatabase } from '@dak/testing/database';
+import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 
 export type ChannelKind = 'in process' | 'grpc-js';
 

@@ -58,7 +58,7 @@ export async function createTenant(stack: Stack, marker: string, stock = 1): Pro
   const unique = () => `${marker}-${(count += 1)}`;
   const platform = stack.client(await superadminSession(stack));
   const made = await platform.post('/admin/organizations', {
-    name: `${marker} Works`,
+    name: `${marker}-works`,
     admin: {
       email: `admin@${marker}.example`,
       display_name: `${marker} Admin`,

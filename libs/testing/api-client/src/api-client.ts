@@ -67,7 +67,7 @@ export class ApiClient {
 }
 
 /** The type is null where `fetch` knows it or the caller names it. */
-function bodyOf(body: unknown): { content: BodyInit | null; type: string | null } {
+function bodyOf(body: unknown): { content: RequestInit['body']; type: string | null } {
   if (body === undefined) return { content: null, type: null };
   if (body instanceof FormData) return { content: body, type: null };
   if (body instanceof Uint8Array) return { content: new Uint8Array(body), type: null };
