@@ -31,6 +31,7 @@ import { createDraftHandlers } from './drafts/handlers';
 import { createIdempotencySweeper } from './idempotency/sweep-idempotency';
 import { createImportHandlers } from './import/handlers';
 import { createAddressDirectory } from './inbound/address-directory';
+import { watchBurst } from './inbound/burst';
 import { createInbound, type InboundPorts } from './inbound/inbound';
 import { createInboundPipeline } from './inbound/inbound-pipeline';
 import { createSpool } from './inbound/spool';
@@ -105,15 +106,24 @@ export function createMailService(options: MailServiceOptions): MailService {
     workerFile: options.readingWorkerFile,
     size: options.parserThreads,
   });
+  const arrivals = watchBurst({ now: () => performance.now() });
   const pipeline = createInboundPipeline({
     database,
     blobs,
     read: (raw) => reading.read(raw),
     log: logger,
     owner: () => readProcessName(options.journalFolder),
+    mustYield: () => arrivals.hasPrecedence(),
     onStored: () => relay.wake(),
   });
-  const spool = createSpool({ database, blobs, onAppended: () => pipeline.wake() });
+  const spool = createSpool({
+    database,
+    blobs,
+    onAppended: (entries) => {
+      arrivals.note(entries);
+      pipeline.wake();
+    },
+  });
   const directory = createAddressDirectory({ database, clock });
   const inbound = createInbound({
     directory,

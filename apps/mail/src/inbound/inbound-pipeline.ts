@@ -28,6 +28,8 @@ export interface InboundPipelineOptions {
   readonly log: InboundPipelineLog;
   /** Name of this process, the same after a restart; see `readProcessName`. @default a name of its own */
   readonly owner?: () => Promise<string>;
+  /** Whether what arrives has precedence at the moment; no batch is begun meanwhile. @default never */
+  readonly mustYield?: () => boolean;
   /** Called after messages were stored: the outbox has events. */
   readonly onStored?: (messages: number) => void;
   /** Entries of one claim. @default 100 */
@@ -56,6 +58,8 @@ const MAX_ATTEMPTS = 5;
 const RETRY_SECONDS = [1, 5, 30, 120, 3600];
 const ABANDONED_IMPORT_SECONDS = 600;
 const SWEEP_MS = 60_000;
+/** Between looks at whether arrivals still have precedence. */
+const YIELD_MS = 20;
 
 const NOTICE = 'This message could not be processed. It is attached as it arrived.';
 
@@ -113,7 +117,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   const defer = async (entry: ClaimedEntry, error: unknown) => {
     const seconds = RETRY_SECONDS[Math.min(entry.attempts, RETRY_SECONDS.length) - 1] ?? 1;
     const reason = error instanceof Error ? error.message : String(error);
-    log.error({ error, spoolId: entry.id, attempts: entry.attempts }, 'message not stored');
+    log.error({ err: error, spoolId: entry.id, attempts: entry.attempts }, 'message not stored');
     await database.asWorker((tx) =>
       deferSpoolEntry(tx, entry.organizationId, entry.id, seconds, reason),
     );
@@ -139,7 +143,10 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
       if (fresh.length > 0) await store(organizationId, fresh);
     } catch (error) {
       if (isOutage(error)) throw error;
-      log.warn({ error, organizationId, messages: fresh.length }, 'batch not stored, one by one');
+      log.warn(
+        { err: error, organizationId, messages: fresh.length },
+        'batch not stored, one by one',
+      );
       for (const entry of fresh) await storeAlone(entry);
     }
     for (const entry of troubled) await storeAlone(entry);
@@ -172,13 +179,17 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
 
   const lane = async () => {
     while (!stopping) {
+      if (options.mustYield?.() === true) {
+        await delay(YIELD_MS);
+        continue;
+      }
       try {
         const count = await work();
         if (count === batchSize) continue;
         await sweep();
         if (count === 0 && !stopping) await sleep();
       } catch (error) {
-        log.error({ error }, 'inbound pipeline');
+        log.error({ err: error }, 'inbound pipeline');
         if (!stopping) await delay(pollMs);
       }
     }

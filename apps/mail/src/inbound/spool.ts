@@ -21,8 +21,8 @@ export interface Spool {
 export interface SpoolOptions {
   readonly database: Database;
   readonly blobs: BlobStore;
-  /** Called after entries became durable: the pipeline need not wait for its next poll. */
-  readonly onAppended?: () => void;
+  /** Called after so many entries became durable: the pipeline need not wait for its next poll. */
+  readonly onAppended?: (entries: number) => void;
 }
 
 /**
@@ -32,8 +32,9 @@ export interface SpoolOptions {
 export function createSpool({ database, blobs, onAppended }: SpoolOptions): Spool {
   const commit = createGroupCommit<readonly SpoolEntry[], void>(
     async (groups) => {
-      await database.batchAsWorker([spoolInsert(groups.flat())]);
-      onAppended?.();
+      const entries = groups.flat();
+      await database.batchAsWorker([spoolInsert(entries)]);
+      onAppended?.(entries.length);
       return groups.map(() => undefined);
     },
     {
