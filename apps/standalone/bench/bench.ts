@@ -57,12 +57,11 @@ function readArguments(args: readonly string[]): Arguments {
 async function main(): Promise<number> {
   const { sections, effort, isQuick, write } = readArguments(process.argv.slice(2));
   const run = new BenchRun();
-  let isStopping = false;
+  const stop: { done: Promise<void> | null } = { done: null };
   const interrupt = (): void => {
-    if (isStopping) return;
-    isStopping = true;
+    if (stop.done !== null) return;
     run.say('\nStopping and cleaning up …');
-    void run.end().then(() => process.exit(130));
+    stop.done = run.end().then(() => process.exit(130));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
 
@@ -76,14 +75,15 @@ async function main(): Promise<number> {
       try {
         measurements.push(...(await SECTIONS[name](run, effort)));
       } catch (error) {
-        if (isStopping) return 130;
+        // Its processes were taken away: what it says about that is of no interest.
+        if (stop.done !== null) await stop.done;
         failures.push(`${name}: ${(error as Error).message}`);
         run.say(`${name} failed: ${(error as Error).stack ?? String(error)}`);
       }
       run.say(`${name}: ${Math.round((performance.now() - started) / 1000)} s`);
     }
   } finally {
-    if (!isStopping) await run.end();
+    await (stop.done ?? run.end());
   }
   const result = `${renderTable(measurements)}\n\n${background.map((line) => `- ${line}`).join('\n')}\n`;
   process.stdout.write(`\n${result}`);
