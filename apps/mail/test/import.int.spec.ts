@@ -284,7 +284,7 @@ describe('the import command', () => {
 
     const lines: string[] = [];
     const command = {
-      connection: { baseUrl, apiKey: 'key' },
+      connect: () => ({ baseUrl, apiKey: 'key' }),
       mailbox: box.address.toUpperCase(),
       paths: [maildir, export_, join(folder, 'home', 'archive')],
       isTerminal: false,
@@ -298,9 +298,29 @@ describe('the import command', () => {
     await rm(join(folder, 'home'), { recursive: true });
   });
 
+  test('waits for a server that goes away in the middle, wherever it comes back', async () => {
+    const file = join(folder, 'waiting.mbox');
+    await writeFile(file, mboxOf(40).toString().replaceAll('@x>', '@waiting>'));
+    let tries = 0;
+    const lines: string[] = [];
+    const summary = await importMail({
+      connect: () => {
+        tries += 1;
+        return { baseUrl: tries === 2 ? 'http://127.0.0.1:9' : baseUrl, apiKey: 'key' };
+      },
+      mailbox: box.address,
+      paths: [file],
+      isTerminal: false,
+      print: (line) => void lines.push(line),
+    });
+    expect(summary).toEqual({ received: 40, stored: 40, duplicates: 0, failed: 0 });
+    expect(lines[0]).toMatch(/waiting\.mbox: .*Sending it again/);
+    await rm(file);
+  });
+
   test('says what is wrong with a path or an address', async () => {
     const command = {
-      connection: { baseUrl, apiKey: 'key' },
+      connect: () => ({ baseUrl, apiKey: 'key' }),
       mailbox: 'nobody@example.org',
       paths: [folder],
       isTerminal: false,

@@ -35,7 +35,8 @@ export interface ImportSummary {
 }
 
 export interface ImportCommand {
-  readonly connection: ImportConnection;
+  /** Asked before every try: a server that was restarted may listen elsewhere. */
+  readonly connect: () => ImportConnection;
   readonly mailbox: string;
   readonly paths: readonly string[];
   /** A progress bar, else a line per source. */
@@ -46,7 +47,7 @@ export interface ImportCommand {
 /** Imports everything and returns the sums; failures of single messages are printed and counted. */
 export async function importMail(command: ImportCommand): Promise<ImportSummary> {
   const sources = await importSources(command.paths);
-  const mailboxId = await findMailbox(command.connection, command.mailbox);
+  const mailboxId = await findMailbox(command.connect(), command.mailbox);
   const summary: ImportSummary = { received: 0, stored: 0, duplicates: 0, failed: 0 };
   const progress = command.isTerminal ? progressBar(sources) : null;
   const print = progress?.print ?? command.print;
@@ -68,16 +69,18 @@ export async function importMail(command: ImportCommand): Promise<ImportSummary>
 }
 
 async function importSource(
-  { connection, print }: ImportCommand,
+  { connect, print }: ImportCommand,
   mailboxId: string,
   source: ImportSource,
   progress: Progress | null,
 ): Promise<ImportRecord> {
   let tries = 0;
+  let said = '';
   let giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
     let sent = 0;
     try {
+      const connection = connect();
       const record = await sendImport(connection, mailboxId, source, (bytes) => {
         sent += bytes;
         progress?.sent(bytes);
@@ -90,7 +93,9 @@ async function importSource(
         giveUpAt = Date.now() + PATIENCE_MS;
       }
       if (tries === TRIES || Date.now() > giveUpAt) throw error;
-      print(`${source.name}: ${reasonOf(error)} Sending it again.`);
+      const reason = `${source.name}: ${reasonOf(error)}. Sending it again.`;
+      if (reason !== said) print(reason);
+      said = reason;
       await delay(RETRY_MS);
       progress?.begin(source);
     }
@@ -191,7 +196,7 @@ async function main(): Promise<void> {
     if (values.help === true) return print(USAGE);
     if (values.mailbox === undefined || positionals.length === 0) throw new InvalidError(USAGE);
     const summary = await importMail({
-      connection: connectionFrom(process.env),
+      connect: () => connectionFrom(process.env),
       mailbox: values.mailbox,
       paths: positionals,
       isTerminal: process.stdout.isTTY === true,
