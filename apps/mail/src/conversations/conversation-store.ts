@@ -16,24 +16,31 @@ const MUTABLE = CONVERSATION_COLUMNS.split(',')
 
 /**
  * Takes `count` numbers in a short transaction of its own, so that the organization's row is never
- * locked for the length of a batch; numbers that are not used leave gaps.
+ * locked for the length of a batch; numbers that are not used leave gaps. It is not flushed: whatever
+ * is stored under a number is committed later and brings it to disk too.
  */
-export function allocateConversationNumbers(
+export async function allocateConversationNumbers(
   database: Database,
   organizationId: string,
   count: number,
 ): Promise<number[]> {
-  return database.inTenant(organizationId, async (tx) => {
-    const { rows } = await tx.query<{ last_number: number }>(
-      `insert into organization as o (organization_id, name, last_number, updated_at)
-       values ($1, '', $2, now())
-           on conflict (organization_id) do update set last_number = o.last_number + excluded.last_number
-    returning last_number`,
-      [organizationId, count],
-    );
-    const last = rows[0]!.last_number;
-    return Array.from({ length: count }, (_, index) => last - count + 1 + index);
-  });
+  const [, rows] = await database.batchInTenant(organizationId, [
+    {
+      name: 'conversation_numbers_async',
+      text: `select set_config('synchronous_commit', 'off', true)`,
+      values: [],
+    },
+    {
+      name: 'conversation_numbers',
+      text: `insert into organization as o (organization_id, name, last_number, updated_at)
+             values ($1, '', $2, now())
+                 on conflict (organization_id) do update set last_number = o.last_number + excluded.last_number
+          returning last_number`,
+      values: [organizationId, count],
+    },
+  ]);
+  const last = Number(rows![0]!['last_number']);
+  return Array.from({ length: count }, (_, index) => last - count + 1 + index);
 }
 
 /** Locks in order of id, so that two batches never wait for each other. */

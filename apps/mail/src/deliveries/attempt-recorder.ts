@@ -30,7 +30,7 @@ export function createAttemptRecorder(deps: {
         if (results.some(({ spool }) => spool !== null)) deps.onSpooled();
         return waiting.map(() => undefined);
       },
-      { maxItems: 100, concurrency: 2 },
+      { maxItems: 100 },
     );
 
   return {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
@@ -16,6 +17,8 @@ import type { Transport } from './transports/transport';
 export interface DeliveryWorkerOptions {
   /** Deliveries under way at the same time. @default 60 */
   readonly maxDeliveries?: number;
+  /** Shortest time between two claims: what falls due meanwhile shares the second. @default 20 */
+  readonly claimGapMs?: number;
   /** @default 500 */
   readonly pollMs?: number;
   /** @default 60 */
@@ -55,6 +58,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const { database, transport } = deps;
   const {
     maxDeliveries = 60,
+    claimGapMs = 20,
     pollMs = 500,
     leaseSeconds = 60,
     uncertainWaitMs = 15 * 60_000,
@@ -106,6 +110,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
         return;
       }
       await dispatch(claimed, handOver);
+      await delay(claimGapMs);
     }
   };
 

@@ -53,7 +53,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       const kept = await markFinalDot(deps.database, groups.flat());
       return groups.map((group) => group.every(({ id }) => kept.has(id)));
     },
-    { maxItems: 200, concurrency: 2 },
+    { maxItems: 200 },
   );
 
   const judge = (delivery: ClaimedDelivery, outcome: RecipientResult): DeliveryResult =>

@@ -1,6 +1,6 @@
 import type { Database } from '@dak/platform/postgres';
 import { createRepeatingWorker, type RepeatingWorker } from '../repeating-worker';
-import { IDEMPOTENCY_HOURS } from './idempotent';
+import { IDEMPOTENCY_HOURS } from './stored-answer';
 
 const BATCH = 1_000;
 

@@ -1,4 +1,4 @@
-import { ConflictError, DomainError, RefusedError, uuidv7 } from '@dak/kernel';
+import { ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
 import type { SubmissionReceipt } from '@dak/contracts/api';
 import type { Document } from '@dak/contracts/mail';
 import type { BlobStore } from '@dak/platform/blobs';
@@ -7,7 +7,7 @@ import type { Database, Transaction } from '@dak/platform/postgres';
 import { allocateConversationNumbers } from '../conversations/conversation-store';
 import { recordMessages } from '../conversations/record-messages';
 import { PRIORITIES } from '../deliveries/delivery';
-import { idempotent } from '../idempotency/idempotent';
+import { idempotentGroup } from '../idempotency/idempotent';
 import { createGroupCommit, type GroupCommit } from '../inbound/group-commit';
 import {
   envelopeOf,
@@ -107,7 +107,6 @@ export function createAcceptor(deps: {
         maxItems: GROUP_SIZE,
         maxBytes: GROUP_BYTES,
         size: ({ prepared }) => prepared.raw.length,
-        concurrency: 2,
       });
       groups.set(organizationId, group);
     }
@@ -154,21 +153,16 @@ async function storeEntries(
   const last =
     expecting.length === 0 ? null : await lockLastMessages(tx, organizationId, expecting);
   const admitted: Entry[] = [];
-  const outcomes: Outcome[] = [];
-  for (const entry of entries) {
-    try {
-      const document = await idempotent(tx, entry.context, async () => {
-        await admit(tx, organizationId, entry, last);
-        admitted.push(entry);
-        return receiptDocument(entry);
-      });
-      outcomes.push({ document });
-    } catch (error) {
-      // A refusal leaves the transaction intact; anything else ends it for all.
-      if (!(error instanceof DomainError)) throw error;
-      outcomes.push({ error });
-    }
-  }
+  const outcomes = await idempotentGroup(
+    tx,
+    entries.map(({ context }) => context),
+    async (index) => {
+      const entry = entries[index]!;
+      await admit(tx, organizationId, entry, last);
+      admitted.push(entry);
+      return receiptDocument(entry);
+    },
+  );
   if (admitted.length > 0) await storeAdmitted(tx, organizationId, admitted, numberOf, shaOf);
   return outcomes;
 }

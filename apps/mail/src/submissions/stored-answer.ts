@@ -1,26 +1,22 @@
 import type { Document } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
-import { idempotent } from '../idempotency/idempotent';
-
-const NOT_ANSWERED = new Error('not answered');
+import { answersOf, answersQuery } from '../idempotency/answer-store';
+import { answerKey, replay } from '../idempotency/stored-answer';
 
 /**
  * The answer to an earlier request with the same Idempotency-Key, looked up before anything else: a
- * repeat must succeed although its uploads have expired or its conversation has moved on.
- * @throws as `idempotent`
+ * repeat must succeed although its uploads have expired or its conversation has moved on. A request
+ * that is still running has none yet; `idempotent` refuses its repeat.
+ * @throws RefusedError `idempotency_mismatch` when the key was used with another request
  */
 export async function storedAnswer(
   database: Database,
   context: CallContext,
 ): Promise<Document | null> {
-  if (context.idempotency === null) return null;
-  return database.inTenant(context.principal.organizationId, async (tx) => {
-    try {
-      return await idempotent(tx, context, () => Promise.reject(NOT_ANSWERED));
-    } catch (reason) {
-      if (reason === NOT_ANSWERED) return null;
-      throw reason;
-    }
-  });
+  const key = answerKey(context);
+  if (key === null) return null;
+  const [rows = []] = await database.batchInTenant(key.organizationId, [answersQuery([key])]);
+  const [answer] = answersOf(rows, [key]);
+  return answer === undefined ? null : replay(answer, key.requestHash);
 }

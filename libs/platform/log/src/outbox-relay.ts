@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { FencedError, type OutboxRow, type RelayChannel } from './log';
 
@@ -13,6 +14,8 @@ export interface OutboxRelayOptions {
   leaseMs?: number;
   /** @default 1000 */
   maxBatch?: number;
+  /** Shortest time between two batches: what is committed meanwhile shares the second. @default 20 */
+  gapMs?: number;
   /** Between looks at an empty outbox: grows from the first to the second. @default [5, 250] */
   pollMs?: readonly [number, number];
   /** What went wrong and is being retried. */
@@ -57,7 +60,7 @@ export class OutboxRelay {
   #uncertain = true;
 
   constructor(options: OutboxRelayOptions) {
-    this.#options = { leaseMs: 10_000, maxBatch: 1_000, pollMs: [5, 250], ...options };
+    this.#options = { leaseMs: 10_000, maxBatch: 1_000, gapMs: 20, pollMs: [5, 250], ...options };
     this.#onError = options.onError ?? (() => undefined);
   }
 
@@ -97,6 +100,7 @@ export class OutboxRelay {
         const moved = this.#shards.length === 0 ? 0 : await this.#moveBatch();
         wait = moved > 0 ? shortest : Math.min(wait * 2, longest);
         if (moved === this.#options.maxBatch) continue;
+        if (moved > 0 && !this.#stopping) await delay(this.#options.gapMs);
       } catch (error) {
         // Whether a failed publication was committed is unknown: the shards are taken anew, which tells.
         this.#renewAt = 0;
