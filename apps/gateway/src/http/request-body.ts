@@ -137,27 +137,41 @@ function parseJson(bytes: Uint8Array): unknown {
       'malformed_json',
     );
   }
-  if (text.includes('\\u0000') && holdsNul(value)) {
-    throw new InvalidError('A string of the body holds a NUL character (\\u0000): remove it.');
-  }
+  if (RISKY_ESCAPE.test(text)) refuseUnstorable(value);
   return value;
 }
 
-/** PostgreSQL text cannot hold U+0000. Iterative, so that deep nesting cannot exhaust the stack. */
-function holdsNul(value: unknown): boolean {
+/** How NUL and halves of surrogate pairs can come in: bytes that are UTF-8 hold neither. */
+const RISKY_ESCAPE = /\\u(0000|[dD][89a-fA-F])/;
+
+/**
+ * PostgreSQL text cannot hold U+0000, nor json a lone surrogate (RFC 7493 §2.1). Iterative, so that
+ * deep nesting cannot exhaust the stack.
+ */
+function refuseUnstorable(value: unknown): void {
   const pending: unknown[] = [value];
   while (pending.length > 0) {
     const next = pending.pop();
     if (typeof next === 'string') {
-      if (next.includes('\0')) return true;
+      refuseUnstorableText(next);
     } else if (typeof next === 'object' && next !== null) {
       for (const [name, member] of Object.entries(next)) {
-        if (name.includes('\0')) return true;
+        refuseUnstorableText(name);
         pending.push(member);
       }
     }
   }
-  return false;
+}
+
+function refuseUnstorableText(text: string): void {
+  if (text.includes('\0')) {
+    throw new InvalidError('A string of the body holds a NUL character (\\u0000): remove it.');
+  }
+  if (!text.isWellFormed()) {
+    throw new InvalidError(
+      'A string of the body holds half of a surrogate pair (\\ud800 to \\udfff): cut texts between characters.',
+    );
+  }
 }
 
 function tooLarge(limit: number): DomainError {
