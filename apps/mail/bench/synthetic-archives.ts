@@ -213,9 +213,10 @@ function correspondence(manner: Manner, number: number): SyntheticArchive {
   return { name: manner.name, raws, threadOf };
 }
 
-/** Machines write the same subject every day, and each mail stands for itself. */
+/** Machines write the same subject every day, and strangers answer one text; each mail stands for itself. */
 function notifications(): SyntheticArchive {
   const random = seededRandom(200);
+  const template = sentences(random, 4);
   const threadOf = new Map<string, number>();
   const raws = Array.from({ length: 300 }, (_, index) => {
     const machine = index % 6;
@@ -227,8 +228,9 @@ function notifications(): SyntheticArchive {
       text: `Host ${machine} reports the usual state of things.\n| disk | used |\n| sda${machine} | ${index} % |\n${sentences(random, 1)}`,
       references: [],
     };
-    if (letter.subject.startsWith('Re:') || letter.subject === 'Hello')
-      letter.from = person(500 + index);
+    const isReply = letter.subject.startsWith('Re:');
+    if (isReply || letter.subject === 'Hello') letter.from = person(500 + index);
+    if (isReply) letter.text = `${sentences(random, 2)}\n\nThe shop wrote:\n${prefixed(template)}`;
     threadOf.set(letter.id, index);
     return rawLetter(letter, 'ops@office.example', letter.text, []);
   });

@@ -100,6 +100,7 @@ function evidenceCandidate(row: StoredEvidence): StoredCandidate {
       datedAt: Date.parse(row.dated_at),
       contentHash: row.content_hash,
       isOrphan: row.is_orphan,
+      isOutbound: false,
       evidence: {
         author: row.author,
         authorNames: row.author_names,
@@ -138,6 +139,7 @@ function outboundCandidate(row: OutboundRow, mailboxAddress: string): StoredCand
       datedAt: Date.parse(row.sort_at),
       contentHash: row.message_id,
       isOrphan: false,
+      isOutbound: true,
       evidence: threadEvidence({
         from: [from!],
         recipients,

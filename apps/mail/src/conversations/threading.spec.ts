@@ -207,15 +207,29 @@ describe('replies that name no message', () => {
     ).toBe(true);
   });
 
-  test('belong to what they quote the Message-ID of, and to what quotes the same words', () => {
+  test('belong to what they quote the Message-ID of', () => {
     const first = message({ id: 'a', from: 'ann@x.example' });
     const other = { ...reply, from: 'bob@x.example' };
     const naming = 'In message <a@x.example>, Ann said:\n> Yes.';
     expect(together(first, message({ ...other, text: naming, textNew: '' }))).toBe(true);
-    const quote = '> The pump on the third floor leaks again since the storm.';
-    const lost = { inReplyTo: 'lost@x', text: `No.\n${quote}`, textNew: 'No.' };
-    const sibling = { ...other, text: `Yes.\n${quote}`, textNew: 'Yes.' };
-    expect(together(message(lost), message(sibling))).toBe(true);
+  });
+
+  test('of strangers who quote one text that was sent to many stay apart', () => {
+    const quote = '> Thank you for your order, which we will send as soon as it is ready.';
+    const answer = { ...reply, text: `Yes.\n\nThe shop wrote:\n${quote}`, textNew: 'Yes.' };
+    const other = { ...answer, from: 'bob@x.example', at: DAY + 1 };
+    expect(together(message(answer), message(other))).toBe(false);
+    expect(together(message({ ...answer, inReplyTo: 'a@x' }), message(other))).toBe(false);
+  });
+
+  test('of an agent go to the customer they are for', () => {
+    const agent = 'agent@example.org';
+    const groups = threadGroups([
+      message({ id: 'ann', from: 'ann@x.example', to: [] }),
+      message({ id: 'toBob', from: agent, to: ['bob@x.example'], inReplyTo: 'b@x', at: DAY / 2 }),
+      message({ id: 'toAnn', from: agent, to: ['ann@x.example'], ...reply }),
+    ]);
+    expect(sorted(groups)).toEqual([['ann', 'toAnn'], ['toBob']]);
   });
 
   test('of a clock in the wrong zone still answer what they quote', () => {

@@ -60,7 +60,7 @@ const NAMED_ID_SCORE = 2000;
 const QUOTE_SCORE = 1000;
 const MENTION_SCORE = 500;
 const FAINT_QUOTE_SCORE = 300;
-const SAME_QUOTE_SCORE = 200;
+const SAME_QUOTE_SCORE = 50;
 const CORRESPONDENT_SCORE = 100;
 const SERIES_SCORE = 50;
 /** Quoted runs of words by which a message is a reply whatever its subject says: some lists strip the mark. */
@@ -173,7 +173,11 @@ export type ParentFacts = Pick<
   | 'datedAt'
   | 'contentHash'
   | 'evidence'
-> & { isOrphan: boolean };
+> & {
+  isOrphan: boolean;
+  /** We have sent it: who is to answer is known. */
+  isOutbound: boolean;
+};
 
 /** How well `candidate` explains `orphan`; 0 = not at all. */
 export function parentScore(orphan: ParentFacts, candidate: ParentFacts): number {
@@ -182,8 +186,7 @@ export function parentScore(orphan: ParentFacts, candidate: ParentFacts): number
 }
 
 /**
- * A common subject is not enough: the reply must quote the candidate or what the candidate quotes,
- * name it or its author, or be between the same correspondents. Without a reply mark it must quote
+ * A common subject is not enough: the reply must quote the candidate, name it or its author, or be between the same correspondents. Without a reply mark it must quote
  * much of the candidate, or quote and name it.
  */
 function replyScore(orphan: ParentFacts, candidate: ParentFacts): number {
@@ -211,11 +214,16 @@ function replyScore(orphan: ParentFacts, candidate: ParentFacts): number {
   ) {
     return 0;
   }
+  const corresponds = correspond(reply, original);
+  // A text that we send to many is quoted by many.
+  if (candidate.isOutbound && !corresponds && !namesId) return 0;
   return (
     (namesId ? NAMED_ID_SCORE : 0) +
-    (quoted > 0 ? quoted : sameQuoteScore(reply.quotedWords, original.quotedWords)) +
+    quoted +
     (names ? MENTION_SCORE : 0) +
-    (correspond(reply, original) ? CORRESPONDENT_SCORE : 0)
+    (corresponds
+      ? CORRESPONDENT_SCORE + sameQuoteScore(reply.quotedWords, original.quotedWords)
+      : 0)
   );
 }
 
@@ -239,10 +247,10 @@ function correspond(reply: ThreadEvidence, original: ThreadEvidence): boolean {
   );
 }
 
-/** Two replies to a message that nobody has quote the same words of it. */
+/** Two letters to one message quote the same words of it. Strangers do so too, of a text that is sent to many. */
 function sameQuoteScore(a: readonly number[], b: readonly number[]): number {
   const common = countCommon(a, b);
-  return common < CERTAIN_QUOTED_RUNS ? 0 : SAME_QUOTE_SCORE + Math.min(common, 99);
+  return common < CERTAIN_QUOTED_RUNS ? 0 : SAME_QUOTE_SCORE;
 }
 
 /** A part that lost its headers belongs to the parts that have theirs; a series sent without any stays apart. */
@@ -278,7 +286,7 @@ export function bestParent(
 }
 
 export function parentFacts(message: ThreadMessage): ParentFacts {
-  return { ...message, isOrphan: isOrphan(message) };
+  return { ...message, isOrphan: isOrphan(message), isOutbound: false };
 }
 
 function isEarlier(a: ParentFacts, b: ParentFacts): boolean {
