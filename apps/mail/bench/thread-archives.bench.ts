@@ -20,14 +20,14 @@ const USAGE = `Scores threading: the share of pairs of messages that are rightly
 ARCHIVE is an mbox, an .eml, or a folder of them; --made adds the archives that are made up here. Each
 archive goes through the pipeline into a database of its own with all headers, and once per seed with
 a share of the replies stripped of In-Reply-To, References and Thread-Index, in so many orders of
-arrival. The truth is the graph of the complete headers; replies that never had any are in the archive
-but not in the score.`;
+arrival. The truth is the graph of the complete headers; replies that never had any are left out, since
+nobody knows where they belong.`;
 
 interface Archive {
   name: string;
   messages: ArchiveMessage[];
   truth: string[][];
-  unscored: number;
+  leftOut: number;
 }
 
 interface Run extends PairScore {
@@ -53,21 +53,23 @@ async function readArchive(path: string): Promise<Archive> {
       copies.add(messageId);
       return true;
     });
-  const threads = messages.map(parsed);
-  const unscored = new Set(
-    threads.filter((one) => one.isReplySubject && !isNamingReply(one)).map((one) => one.id),
-  );
-  const truth = headerGraph(threads)
-    .map((group) => group.filter((id) => !unscored.has(id)))
-    .filter((group) => group.length > 0);
-  return { name: basename(path), messages, truth, unscored: unscored.size };
+  const kept = messages.filter((message) => {
+    const thread = parsed(message);
+    return isNamingReply(thread) || !thread.isReplySubject;
+  });
+  return {
+    name: basename(path),
+    messages: kept,
+    truth: headerGraph(kept.map(parsed)),
+    leftOut: messages.length - kept.length,
+  };
 }
 
 function madeArchives(): Archive[] {
   return syntheticArchives().map(({ name, raws, threadOf }) => {
     const messages = raws.map((raw) => ({ id: readMessage(raw).messageId!, raw }));
     const groups = Map.groupBy(threadOf.keys(), (id) => threadOf.get(id));
-    return { name, messages, truth: [...groups.values()], unscored: 0 };
+    return { name, messages, truth: [...groups.values()], leftOut: 0 };
   });
 }
 
@@ -147,7 +149,7 @@ async function main(): Promise<void> {
     'Archive',
     'Messages',
     'Threads',
-    'Unscored',
+    'Left out',
     'F1, all headers',
     `Precision, ${percent} stripped`,
     'Recall',
@@ -169,7 +171,7 @@ async function main(): Promise<void> {
       archive.name,
       String(archive.messages.length),
       String(archive.truth.length),
-      String(archive.unscored),
+      String(archive.leftOut),
       complete.f1.toFixed(4),
       mean((run) => run.precision),
       mean((run) => run.recall),
