@@ -187,9 +187,12 @@ test('an archive that unpacks to far more than mail can is refused', async () =>
   const box = await newBox();
   const zeros = Buffer.alloc(34 * 1024 * 1024);
   const bomb = zipOf({ '1.eml': zeros, '2.eml': zeros, '3.eml': zeros });
-  await expect(send(box, 'application/zip', bomb)).resolves.toMatchObject({
+  await expect(run(box, 'application/zip', bomb)).resolves.toMatchObject({
     status: 'failed',
-    failed: [{ reason: expect.stringContaining('unpacks to more than') }],
+    failed: [
+      { reason: expect.stringContaining('not mail') },
+      { reason: expect.stringContaining('unpacks to more than') },
+    ],
   });
   expect(await readdir(folder)).toEqual([]);
 });
@@ -200,7 +203,25 @@ test('a stream that is not what it says is refused with the reason', async () =>
     send(box, type, Buffer.from(content)).catch((error: DomainError) => error.kind);
   expect(await refused('application/mbox', 'no mbox')).toBe('invalid');
   expect(await refused('application/zip', 'no zip')).toBe('invalid');
+  expect(await refused('message/rfc822', 'hello world')).toBe('invalid');
   expect(await refused('text/html', '<p>')).toBe('unsupported_media');
+});
+
+test('an archive that is cut off fails once what it brought is stored', async () => {
+  const box = await newBox();
+  const files = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [
+      `${index}.eml`,
+      index === 3 ? Buffer.from('no mail') : rawMessage({ 'Message-ID': `<${index}@cut>` }),
+    ]),
+  );
+  const cut = (await tarOf(files)).subarray(0, 10_100);
+  const record = await run(box, 'application/x-tar', cut);
+  expect(record).toMatchObject({ status: 'failed', received: 10, stored: 9 });
+  expect(record.failed.map((one) => one.reason)).toEqual([
+    expect.stringContaining('not mail'),
+    expect.stringContaining('tar cannot be read'),
+  ]);
 });
 
 test('a stream that breaks off keeps what it brought, and the next one brings the rest', async () => {

@@ -6,7 +6,13 @@ import { InvalidError } from '@dak/kernel';
 import tar from 'tar-stream';
 import yauzl from 'yauzl';
 import { archiveEntry } from './archive-entry';
-import { MAX_MESSAGE_BYTES, TOO_LARGE, type ImportItem } from './import-item';
+import {
+  MAX_MESSAGE_BYTES,
+  NOT_MAIL,
+  TOO_LARGE,
+  looksLikeMail,
+  type ImportItem,
+} from './import-item';
 import { mboxMessages } from './mbox-messages';
 
 /** Files of one archive. */
@@ -106,7 +112,7 @@ async function* fileMessages(
       }
       const raw = await gathered(content);
       if (raw === null) yield TOO_LARGE;
-      else if (raw.length > 0) yield { raw, ...entry };
+      else if (raw.length > 0) yield looksLikeMail(raw) ? { raw, ...entry } : NOT_MAIL;
     }
   }
 }
@@ -196,6 +202,9 @@ function tooManyEntries(): InvalidError {
 }
 
 function damaged(kind: string, cause: unknown): InvalidError {
-  const detail = cause instanceof Error ? `: ${cause.message}` : '';
-  return new InvalidError(`The ${kind} cannot be read${detail}. Send it again.`, 'damaged_archive');
+  const detail = cause instanceof Error ? ` (${cause.message.replace(/\.+$/, '')})` : '';
+  return new InvalidError(
+    `The ${kind} cannot be read${detail}: it is damaged or cut off. Send it again.`,
+    'damaged_archive',
+  );
 }

@@ -17,6 +17,15 @@ export const TOO_LARGE: ImportItem = {
   failure: `The message is larger than ${MAX_MESSAGE_BYTES} bytes.`,
 };
 
+export const NOT_MAIL_SENTENCE =
+  'This is not mail: it has no header field such as "From: ann@example.org". Send an RFC 5322 message.';
+export const NOT_MAIL: ImportItem = { failure: NOT_MAIL_SENTENCE };
+
+/** True when the first 8 KiB hold a line that may be a header field; mail that is odd in other ways is taken. */
+export function looksLikeMail(raw: Buffer): boolean {
+  return /^[!-9;-~]{1,76}:/m.test(raw.toString('latin1', 0, 8192).replaceAll('\r', '\n'));
+}
+
 /** The label of a folder path (`Lists/Foo Bar` → `folder:lists.foo-bar`); none for the top folder. */
 export function folderLabels(segments: readonly string[]): string[] {
   const name = segments

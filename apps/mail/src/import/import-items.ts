@@ -1,6 +1,6 @@
-import { DomainError } from '@dak/kernel';
+import { DomainError, InvalidError } from '@dak/kernel';
 import { gathered, tarMessages, zipMessages } from './archive-messages';
-import { TOO_LARGE, type ImportItem } from './import-item';
+import { NOT_MAIL_SENTENCE, TOO_LARGE, looksLikeMail, type ImportItem } from './import-item';
 import { mboxMessages } from './mbox-messages';
 
 /** Media types that an import takes. */
@@ -53,5 +53,7 @@ export function importItems(
 async function* singleMessage(source: AsyncIterable<Uint8Array>): AsyncGenerator<ImportItem> {
   const raw = await gathered(source);
   if (raw === null) yield TOO_LARGE;
-  else if (raw.length > 0) yield { raw, unread: true, arrivedAt: null, labels: [] };
+  else if (raw.length === 0) return;
+  else if (!looksLikeMail(raw)) throw new InvalidError(NOT_MAIL_SENTENCE, 'not_a_message');
+  else yield { raw, unread: true, arrivedAt: null, labels: [] };
 }

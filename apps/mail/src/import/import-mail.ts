@@ -44,7 +44,7 @@ export interface ImportCommand {
   readonly print: (line: string) => void;
 }
 
-/** Imports everything and returns the sums; failures of single messages are printed and counted. */
+/** Imports everything and returns the sums; failures of sources and single messages are printed and counted. */
 export async function importMail(command: ImportCommand): Promise<ImportSummary> {
   const sources = await importSources(command.paths);
   const mailboxId = await findMailbox(command.connect(), command.mailbox);
@@ -55,6 +55,10 @@ export async function importMail(command: ImportCommand): Promise<ImportSummary>
     for (const source of sources) {
       progress?.begin(source);
       const record = await importSource({ ...command, print }, mailboxId, source, progress);
+      if (record === null) {
+        summary.failed += 1;
+        continue;
+      }
       summary.received += record.received;
       summary.stored += record.stored;
       summary.duplicates += record.duplicates;
@@ -68,12 +72,16 @@ export async function importMail(command: ImportCommand): Promise<ImportSummary>
   return summary;
 }
 
+/** Statuses that say something of the file, not of the key or the mailbox. */
+const CONTENT_REFUSED = new Set([400, 413, 415, 422]);
+
+/** Null when the server refused the source, which is printed. */
 async function importSource(
   { connect, print }: ImportCommand,
   mailboxId: string,
   source: ImportSource,
   progress: Progress | null,
-): Promise<ImportRecord> {
+): Promise<ImportRecord | null> {
   let tries = 0;
   let said = '';
   let giveUpAt = Date.now() + PATIENCE_MS;
@@ -87,6 +95,10 @@ async function importSource(
       });
       return await awaitImport(connection, record, (current) => progress?.stored(current));
     } catch (error) {
+      if (error instanceof ImportRefused && CONTENT_REFUSED.has(error.status)) {
+        print(`${source.name}: ${error.message}`);
+        return null;
+      }
       if (error instanceof ImportRefused && error.status < 500 && error.status !== 429) throw error;
       if (sent > 0) {
         tries += 1;

@@ -61,7 +61,7 @@ export async function addReceived(
   );
 }
 
-/** The stream has ended; `reason` when it broke off. */
+/** The stream has ended, with `failure` when it broke off: the job fails once what came is stored. */
 export async function endReceiving(
   tx: SqlExecutor,
   organizationId: string,
@@ -71,11 +71,9 @@ export async function endReceiving(
   await tx.query(
     `update import_job
         set received_all = true, updated_at = now(),
-            failed = failed || $3::jsonb,
-            status = case when $4 then 'failed' else status end,
-            finished_at = case when $4 then now() else finished_at end
+            failed = failed || $3::jsonb
       where organization_id = $1 and id = $2`,
-    [organizationId, id, JSON.stringify(failure === null ? [] : [failure]), failure !== null],
+    [organizationId, id, JSON.stringify(failure === null ? [] : [failure])],
   );
   await finishIfComplete(tx, organizationId, [id]);
 }
@@ -110,7 +108,9 @@ async function finishIfComplete(
 ): Promise<void> {
   await tx.query(
     `update import_job
-        set status = 'done', finished_at = now()
+        -- Failures of single messages stand before the count; the one that ended the stream does not.
+        set status = case when (failed -> -1 ->> 'index')::integer >= received then 'failed' else 'done' end,
+            finished_at = now()
       where organization_id = $1 and id = any($2::uuid[]) and status = 'running' and received_all
         and stored + duplicates + failed_count >= received`,
     [organizationId, ids],
