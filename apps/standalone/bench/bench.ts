@@ -1,9 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { format } from 'prettier';
 import { BenchRun, CHECKOUT } from './bench-run';
 import { conditions } from './conditions';
 import { FULL, QUICK, type Effort } from './effort';
-import { renderTable, type Measurement } from './measurement';
+import { renderChart } from './chart';
+import type { Measurement } from './measurement';
+import {
+  measurementsOf,
+  mergeReports,
+  renderReport,
+  type Report,
+  type SectionResult,
+} from './report';
 import { measureAccept } from './sections/accept';
 import { measureAuth } from './sections/auth';
 import { measureCompose } from './sections/compose';
@@ -23,6 +32,8 @@ const SECTIONS = {
 type SectionName = keyof typeof SECTIONS;
 
 const PAGE = join(CHECKOUT, 'docs/performance.md');
+const PICTURE = join(CHECKOUT, 'docs/performance.svg');
+const RESULTS = join(__dirname, 'results.json');
 const BEGIN = '<!-- npm run bench -- --write: begin -->';
 const END = '<!-- npm run bench -- --write: end -->';
 const USAGE = `Usage: npm run bench -- [${Object.keys(SECTIONS).join(' | ')}]… [--quick] [--write]`;
@@ -65,15 +76,16 @@ async function main(): Promise<number> {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
 
-  const measurements: Measurement[] = [];
+  const results: Record<string, SectionResult> = {};
   const failures: string[] = [];
-  const background = [...conditions(), ...(isQuick ? ['--quick: too short for a verdict'] : [])];
+  const background = conditions();
+  const date = new Date().toISOString().slice(0, 10);
   try {
     for (const name of sections) {
       const started = performance.now();
       run.say(`\n${name} …`);
       try {
-        measurements.push(...(await SECTIONS[name](run, effort)));
+        results[name] = { date, isQuick, measurements: await SECTIONS[name](run, effort) };
       } catch (error) {
         // Its processes were taken away: what it says about that is of no interest.
         if (stop.done !== null) await stop.done;
@@ -85,25 +97,30 @@ async function main(): Promise<number> {
   } finally {
     await (stop.done ?? run.end());
   }
-  const result = `${renderTable(measurements)}\n\n${background.map((line) => `- ${line}`).join('\n')}\n`;
-  process.stdout.write(`\n${result}`);
+  const report: Report = { conditions: background, sections: results };
+  process.stdout.write(`\n${renderReport(report)}`);
   for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
-  if (measurements.some((line) => line.verdict === 'peer absent')) {
+  if (measurementsOf(report).some((line) => line.verdict === 'peer absent')) {
     process.stdout.write(
-      '\n*** A PEER WAS ABSENT: run as root on Debian, or install postfix; nothing was compared. ***\n',
+      '\n*** A PEER WAS ABSENT, and nothing was compared with it. Run as root on Debian (the bench then installs what it needs), or: apt-get install postfix redis-server ***\n',
     );
   }
-  if (write && failures.length === 0) writePage(result);
+  if (write) await writePage(report);
   return failures.length > 0 ? 1 : 0;
 }
 
-/** Replaces the generated part of the page. */
-function writePage(result: string): void {
+/** Puts the sections that ran among the results of earlier runs and makes page and picture of all. */
+async function writePage(ran: Report): Promise<void> {
+  const known = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Report) : null;
+  const report = mergeReports(known, ran, Object.keys(SECTIONS));
   const page = readFileSync(PAGE, 'utf8');
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);
   if (begin < 0 || end < begin) throw new Error(`${PAGE} lacks the marks of its generated part.`);
-  writeFileSync(PAGE, `${page.slice(0, begin + BEGIN.length)}\n\n${result}\n${page.slice(end)}`);
+  const text = `${page.slice(0, begin + BEGIN.length)}\n\n${renderReport(report)}\n${page.slice(end)}`;
+  writeFileSync(PAGE, await format(text, { parser: 'markdown', printWidth: 100 }));
+  writeFileSync(PICTURE, renderChart(measurementsOf(report)));
+  writeFileSync(RESULTS, await format(JSON.stringify(report), { parser: 'json', printWidth: 100 }));
 }
 
 main().then(

@@ -10,5 +10,5 @@ export interface Effort {
   readonly sliceSeconds: number;
 }
 
-export const FULL: Effort = { rounds: 3, share: 1, slices: 7, sliceSeconds: 3 };
+export const FULL: Effort = { rounds: 3, share: 1, slices: 5, sliceSeconds: 2.5 };
 export const QUICK: Effort = { rounds: 1, share: 0.2, slices: 3, sliceSeconds: 1 };

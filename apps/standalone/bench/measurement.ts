@@ -2,6 +2,8 @@
 export interface Measurement {
   readonly section: string;
   readonly what: string;
+  /** In a few words, for the picture. */
+  readonly label: string;
   /** With its unit. */
   readonly measured: string;
   /** What it is compared with, with its unit; empty when the bar is absolute. */
@@ -10,7 +12,9 @@ export interface Measurement {
   readonly ratio: number | null;
   /** What has to hold, such as `≥ 1.5 ×`; empty when the line only informs. */
   readonly bar: string;
-  readonly verdict: 'met' | 'missed' | 'noted' | 'peer absent';
+  /** How far from the bar: 1 and more holds; null when the line only informs. */
+  readonly margin: number | null;
+  readonly verdict: 'held' | 'MISSED' | 'noted' | 'peer absent';
 }
 
 type Comparison = 'at least' | 'at most';
@@ -19,6 +23,8 @@ type Comparison = 'at least' | 'at most';
 export function judged(line: {
   section: string;
   what: string;
+  /** @default `what` */
+  label?: string;
   measured: string;
   peer?: string;
   ratio: number;
@@ -27,26 +33,36 @@ export function judged(line: {
   /** How the bar reads. @default the comparison with `×` */
   barText?: string;
 }): Measurement {
-  const isMet = line.comparison === 'at least' ? line.ratio >= line.bar : line.ratio <= line.bar;
+  const margin =
+    line.comparison === 'at least'
+      ? line.ratio / line.bar
+      : line.bar / Math.max(line.ratio, Number.EPSILON);
   const sign = line.comparison === 'at least' ? '≥' : '≤';
   return {
     section: line.section,
     what: line.what,
+    label: line.label ?? line.what,
     measured: line.measured,
     peer: line.peer ?? '',
     ratio: line.ratio,
     bar: line.barText ?? `${sign} ${line.bar} ×`,
-    verdict: isMet ? 'met' : 'missed',
+    // Figures in a file have no infinity, and more than this says nothing more.
+    margin: Math.max(0, Math.min(margin, 100)),
+    verdict: margin >= 1 ? 'held' : 'MISSED',
   };
 }
 
 export function noted(section: string, what: string, measured: string, peer = ''): Measurement {
-  return { section, what, measured, peer, ratio: null, bar: '', verdict: 'noted' };
+  return {
+    ...{ section, what, label: what, measured, peer },
+    ...{ ratio: null, bar: '', margin: null, verdict: 'noted' },
+  };
 }
 
 export function peerAbsent(section: string, what: string, bar: string): Measurement {
   return {
-    ...{ section, what, measured: '–', peer: 'PEER ABSENT', ratio: null, bar },
+    ...{ section, what, label: what, measured: '–', peer: 'PEER ABSENT', ratio: null, bar },
+    margin: null,
     verdict: 'peer absent',
   };
 }

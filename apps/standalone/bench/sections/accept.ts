@@ -67,7 +67,9 @@ export async function measureAccept(run: BenchRun, effort: Effort): Promise<Meas
         throw new Error('Dak has not stored every message that it accepted.');
       }
       await progress.settle();
+      run.say(`accept, round ${round}: ${JSON.stringify(rates)}`);
     }
+    if (round !== effort.rounds && postfix !== null) continue;
     const driven = await runProgram<OwnDriver>(run, 'apps/mail/bench/smtp-accept.bench.ts', [
       ...['load', String(dak.smtp.port), String(SESSIONS), String(size.messages), String(BYTES)],
       recipient,
@@ -76,7 +78,6 @@ export async function measureAccept(run: BenchRun, effort: Effort): Promise<Meas
     if (round > 0) own.push(driven);
     await progress.untilDrained(DRAIN_SECONDS);
     await progress.settle();
-    run.say(`accept, round ${round}: ${JSON.stringify({ ...rates, own: own.at(-1) })}`);
   }
   await postfix?.stop();
   await progress.close();
@@ -89,6 +90,7 @@ export async function measureAccept(run: BenchRun, effort: Effort): Promise<Meas
       ? judged({
           section: SECTION,
           what,
+          label: 'durable SMTP accept / Postfix',
           measured: perSecond(median(rates.dak)),
           peer: `Postfix, all on HOLD: ${perSecond(median(rates.postfix))}`,
           ratio: median(rates.dak) / median(rates.postfix),

@@ -43,6 +43,7 @@ export async function measureAuth(run: BenchRun, effort: Effort): Promise<Measur
       judged({
         section: SECTION,
         what: `a trivial route with a key, ${connections} connection${s}: added at p50`,
+        label: `authentication, ${connections} connection${s}: added at p50`,
         measured: milliseconds(added),
         peer: `${milliseconds(p50('closed'))} against ${milliseconds(p50('open'))}; ${perSecond(rate('closed'))} against ${perSecond(rate('open'))}`,
         ratio: added / BAR_MS,

@@ -73,6 +73,7 @@ export async function measureCompose(run: BenchRun, effort: Effort): Promise<Mea
     judged({
       ...{ section: SECTION, what, measured: perSecond(median(rates.dak)) },
       peer: `Postfix relays from smtp-source: ${perSecond(median(rates.postfix))}`,
+      label: 'compose to accepted by a sink / Postfix relaying',
       ratio: median(rates.dak) / median(rates.postfix),
       comparison: 'at least',
       bar: BAR,

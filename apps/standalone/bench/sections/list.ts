@@ -106,6 +106,7 @@ function judge(connections: number, results: Results): Measurement[] {
     judged({
       section: SECTION,
       what: `GET /conversations, ${connections} connections, ${target}: requests`,
+      label: `${connections} connections, ${target}: req/s / Express + pg`,
       measured: perSecond(rate(target)),
       peer: `Express + pg: ${perSecond(rate('baseline'))}`,
       ratio: rate(target) / rate('baseline'),
@@ -116,6 +117,7 @@ function judge(connections: number, results: Results): Measurement[] {
     judged({
       section: SECTION,
       what: `GET /conversations, ${connections} connections, ${target}: p99`,
+      label: `${connections} connections, ${target}: p99`,
       measured: milliseconds(p99(target)),
       peer: `Express + pg: ${milliseconds(p99('baseline'))}`,
       ratio: p99(target) / p99('baseline'),
@@ -129,6 +131,7 @@ function judge(connections: number, results: Results): Measurement[] {
     judged({
       section: SECTION,
       what: `GET /conversations, ${connections} connections, 100 000 against 1 000 conversations: p50`,
+      label: `${connections} connections, 100 000 against 1 000 conversations`,
       measured: milliseconds(p50('standalone')),
       peer: `1 000: ${milliseconds(p50('standalone, 1 000'))}`,
       ratio: p50('standalone') / p50('standalone, 1 000'),
