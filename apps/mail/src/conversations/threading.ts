@@ -66,7 +66,7 @@ const SERIES_SCORE = 50;
 /** Quoted runs of words by which a message is a reply whatever its subject says: some lists strip the mark. */
 const QUOTING_RUNS = 4;
 
-/** `Pumps (was: Re: Valves)`: whoever changes the subject of a thread says what it was (RFC 5537 §3.4.3 calls it a custom). */
+/** `Pumps (was: Re: Valves)`: whoever changes the subject of a thread says what it was. */
 const FORMER_SUBJECT =
   /\s*(?:[([]\s*(?:was|war)\b\s*:?|[,;–-]?\s(?:was|war):)\s*(.+?)[)\]\s.…]*$/iu;
 
