@@ -135,6 +135,82 @@ it('holds the mail of a person for the undo time and gives it back as a draft wh
   ).rejects.toMatchObject({ kind: 'conflict', code: 'too_late' });
 });
 
+it('leaves nothing to wait for when a new mail is taken back before it left', async () => {
+  const receipt = receiptOf(
+    await sending.handlers.compose(composeRequest({ mailboxId: mailbox.id }), contextOf(caller)),
+  );
+  expect(await storedMessage(receipt.id)).toMatchObject({ conversation_status: 'waiting' });
+  await sending.handlers.cancelOutboxEntry(
+    CancelOutboxEntryRequest.fromPartial({ id: receipt.id }),
+    contextOf(caller),
+  );
+  expect(await storedMessage(receipt.id)).toMatchObject({
+    status: 'canceled',
+    conversation_status: 'resolved',
+  });
+});
+
+it('refuses mail with nothing in it, but sends a subject or a file alone', async () => {
+  const { conversationId } = await inboundConversation();
+  await expect(
+    sending.handlers.reply(
+      replyRequest({ conversationId, content: { bodyText: ' \n' } }),
+      contextOf(key),
+    ),
+  ).rejects.toMatchObject({ kind: 'invalid', code: 'empty_mail' });
+  const empty = { mailboxId: mailbox.id, content: { bodyText: undefined } };
+  await expect(
+    sending.handlers.compose(composeRequest({ ...empty, subject: '' }), contextOf(key)),
+  ).rejects.toThrow('body_text is missing');
+  const bare = await sending.handlers.compose(composeRequest(empty), contextOf(key));
+  expect(receiptOf(bare).status).toBe('queued');
+});
+
+it('drops a follow-up as soon as a person answers, not when its time comes', async () => {
+  const { conversationId } = await inboundConversation();
+  const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+  const followUp = async (cancelIfReply: boolean) =>
+    receiptOf(
+      await sending.handlers.reply(
+        replyRequest({ conversationId, content: { sendAt, cancelIfReply } }),
+        contextOf(key),
+      ),
+    ).id;
+  const conditional = await followUp(true);
+  const unconditional = await followUp(false);
+  const answer = (overrides: object) =>
+    sending.mail.database.inTenant(caller.organizationId, (tx) =>
+      recordMessages(tx, caller.organizationId, [
+        newMessage(mailbox.id, {
+          conversation: { kind: 'existing', id: conversationId },
+          messageIdHeader: `${uuidv7()}@customer.example`,
+          ...overrides,
+        }),
+      ]),
+    );
+  const dueAt = async (id: string) =>
+    Date.parse((await deliveriesOf(sending, caller, id))[0]!.next_attempt_at!);
+
+  await answer({ kind: 'auto_reply', flags: { auto_generated: true } });
+  expect(await dueAt(conditional)).toBe(Date.parse(sendAt));
+  await answer({});
+  const worker = await sending.worker();
+  await untilDeliveries(
+    sending,
+    caller,
+    conditional,
+    ([delivery]) => delivery?.state === 'canceled',
+  );
+  await worker.stop();
+  expect(await storedMessage(conditional)).toMatchObject({ status: 'canceled' });
+  expect(await storedMessage(unconditional)).toMatchObject({
+    status: 'scheduled',
+    scheduled_count: 1,
+    conversation_status: 'open',
+  });
+  await sending.handlers.cancelOutboxEntry({ id: unconditional }, contextOf(caller));
+});
+
 it('answers in the thread: subject, In-Reply-To, References and everybody but ourselves', async () => {
   const { conversationId, messageId } = await inboundConversation({
     subject: 'AW: Order 66',

@@ -2,6 +2,7 @@ import type { MailReceived } from '@dak/contracts/events';
 import { NotFoundError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ActivityEntry } from '../activity/activity-store';
+import { bringForwardAnswered } from '../deliveries/bring-forward-answered';
 import { mailReceivedEvent } from '../events/mail-events';
 import {
   hex,
@@ -127,6 +128,18 @@ async function updateConversationsOf(
   }
   await recompute(tx, organizationId, disordered, changes);
   await saveConversations(tx, organizationId, changes, now);
+  const answered = changes
+    .map(({ after }) => after)
+    .filter(({ id, scheduled_count }) => scheduled_count > 0 && groups.get(id)!.some(isAnswer))
+    .map(({ id }) => id);
+  if (answered.length > 0) {
+    await bringForwardAnswered(tx, organizationId, answered, new Date(now).toISOString());
+  }
+}
+
+/** Mail of a person from outside that came just now; the same kinds as in `findAnswered`. */
+function isAnswer({ direction, kind, imported }: NewMessage): boolean {
+  return direction === 'inbound' && !imported && ['human', 'list'].includes(kind ?? 'human');
 }
 
 /** Mail that belongs between older mail is rare (imports, late delivery): those conversations are added up anew. */

@@ -3,7 +3,7 @@ import type { Actor } from '../actor';
 import type { ActivityEntry } from '../activity/activity-store';
 import { aggregate } from './conversation-aggregates';
 import type { ConversationRow } from './conversation-row';
-import { statusAfterMessage, statusAfterWithdrawal } from './conversation-status';
+import { statusAfterMessage, statusAfterWithdrawal, withStatus } from './conversation-status';
 import { lockConversations, selectMessageFacts } from './conversation-store';
 import { saveConversations, type ConversationChange } from './save-conversations';
 
@@ -39,7 +39,7 @@ export async function reviseConversations(
       ...before,
       ...aggregate(facts.get(before.id) ?? [], before.last_message_at, address),
     };
-    for (const { event } of mine) after = moved(after, event);
+    for (const { event } of mine) after = moved(after, event, new Date(now).toISOString());
     const activity: ActivityEntry[] =
       after.status === before.status
         ? []
@@ -64,7 +64,7 @@ export async function reviseConversations(
   return saveConversations(tx, organizationId, changes, now);
 }
 
-function moved(row: ConversationRow, event: Revision['event']): ConversationRow {
+function moved(row: ConversationRow, event: Revision['event'], at: string): ConversationRow {
   switch (event) {
     case 'released':
       return statusAfterMessage(row, {
@@ -73,6 +73,10 @@ function moved(row: ConversationRow, event: Revision['event']): ConversationRow 
         isReleased: true,
       });
     case 'withdrawn':
+      // Nothing of it ever left or came: nobody waits for anything.
+      if (row.last_message_id === null && row.scheduled_count === 0) {
+        return withStatus(row, 'resolved', at);
+      }
       return statusAfterWithdrawal(row, row.waiting_since !== null);
     case 'changed':
       return row;

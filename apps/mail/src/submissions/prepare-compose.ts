@@ -9,7 +9,12 @@ import { formatRecipient } from './recipient';
 import { parseRecipientLists } from './recipient-lists';
 import { authorOf } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';
-import { parseContent, parseSubject, type SubmissionContent } from './submission-request';
+import {
+  assertNotEmpty,
+  parseContent,
+  parseSubject,
+  type SubmissionContent,
+} from './submission-request';
 import type { DraftContent } from './submission-store';
 import { undoSecondsOf } from './undo-seconds';
 
@@ -28,6 +33,7 @@ export async function prepareCompose(
   const content = parseContent(request.content ?? Content.fromPartial({}));
   const lists = parseRecipientLists(request);
   const subject = parseSubject(request.subject);
+  assertNotEmpty(content, subject);
   const reader = deps.readers(principal.organizationId);
   const findMailbox = requireMailbox(reader, principal, request.mailboxId, 'send');
   const { mailboxId } = request;

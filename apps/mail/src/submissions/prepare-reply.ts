@@ -20,7 +20,7 @@ import { REPLY_MODES, replyRecipients, type ReplyMode } from './reply-recipients
 import { replyReferences } from './reply-references';
 import { authorOf, type SubmissionAuthor } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';
-import { parseContent } from './submission-request';
+import { assertNotEmpty, parseContent } from './submission-request';
 import { replySubject } from './subject-prefix';
 import { undoSecondsOf } from './undo-seconds';
 
@@ -37,6 +37,7 @@ export async function prepareReply(
 ): Promise<PreparedReply> {
   const mode = parseReplyMode(request.replyMode);
   const content = parseContent(request.content ?? Content.fromPartial({}));
+  assertNotEmpty(content);
   const extra = parseRecipientLists(request);
   const expected = request.expectedLastMessageId ?? null;
   if (expected !== null && !isUuid(expected)) {

@@ -79,6 +79,21 @@ export function parseContent(content: Content): SubmissionContent {
   };
 }
 
+/**
+ * Refuses mail with nothing in it, which is a mistake of the caller.
+ * @param subject of a new mail; absent for an answer, whose subject says nothing new
+ * @throws InvalidError
+ */
+export function assertNotEmpty(content: SubmissionContent, subject = ''): void {
+  const { bodyText, bodyHtml, attachmentTokens } = content;
+  if (attachmentTokens.length > 0) return;
+  if ([bodyText, bodyHtml, subject].some((text) => text !== null && text.trim() !== '')) return;
+  throw new InvalidError(
+    'body_text is missing: write something in body_text or body_html, or attach a file.',
+    'empty_mail',
+  );
+}
+
 /** @throws InvalidError */
 export function parseSubject(subject: string): string {
   const text = storableText(subject);
