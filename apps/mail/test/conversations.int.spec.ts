@@ -262,6 +262,25 @@ describe('conversations', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
+  it('sorts ascending, and descending with a minus, which is the default', async () => {
+    const box = await insertMailbox(mail.database, organizationId);
+    const ids: string[] = [];
+    for (const offset of [0, 1, 2]) {
+      const sortAt = new Date(now + offset * HOUR).toISOString();
+      ids.push((await mail.receive(organizationId, box.id, { sortAt })).conversationId);
+    }
+    const listed = async (sort: string) => {
+      const request = { ...LIST, filter: { mailboxId: box.id }, sort };
+      const page = await mail.conversations.listConversations(request, as(admin));
+      return (JSON.parse(page.dataJson.toString()) as { id: string }[]).map(({ id }) => id);
+    };
+    expect(await listed('last_message_at')).toEqual(ids);
+    expect(await listed('created_at')).toEqual(ids);
+    for (const sort of ['', '-last_message_at', '-created_at']) {
+      expect(await listed(sort)).toEqual(ids.toReversed());
+    }
+  });
+
   it('refuses a cursor of another filter', async () => {
     const page = await mail.conversations.listConversations(
       { ...LIST, page: { page: 1, perPage: 1, cursor: '' } },

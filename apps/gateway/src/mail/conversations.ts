@@ -46,7 +46,10 @@ export function conversationRoutes(
           sort: z
             .enum(['last_message_at', '-last_message_at', 'created_at', '-created_at'])
             .optional()
-            .meta({ description: 'Newest first; with a minus oldest first.' }),
+            .meta({
+              default: '-last_message_at',
+              description: 'Oldest first; with a minus newest first.',
+            }),
         }),
       },
       responses: {

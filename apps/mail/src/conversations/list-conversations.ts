@@ -52,13 +52,13 @@ export async function listConversations(
 function sortOf(text: string): ConversationSort {
   switch (text) {
     case '':
-    case 'last_message_at':
-      return { column: 'last_message_at', descending: true };
     case '-last_message_at':
+      return { column: 'last_message_at', descending: true };
+    case 'last_message_at':
       return { column: 'last_message_at', descending: false };
-    case 'created_at':
-      return { column: 'created_at', descending: true };
     case '-created_at':
+      return { column: 'created_at', descending: true };
+    case 'created_at':
       return { column: 'created_at', descending: false };
     default:
       throw new InvalidError(

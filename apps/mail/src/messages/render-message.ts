@@ -68,6 +68,7 @@ export async function messageRecords(
     sent_at: row.sent_at,
     received_at: row.received_at,
     opened_at: row.opened_at,
+    raw_url_expires_at: null,
     labels: row.labels,
     size_bytes: row.size_bytes,
     created_at: row.created_at,

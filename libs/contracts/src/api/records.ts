@@ -278,6 +278,9 @@ export const MessageRecord = z.object({
   sent_at: nullable(timestamp),
   received_at: nullable(timestamp),
   opened_at: nullable(timestamp),
+  raw_url_expires_at: z
+    .null()
+    .describe('The original needs no link of its own: GET …/messages/{mid}/raw with the same key'),
   labels: z.array(z.string()),
   size_bytes: z.int(),
   created_at: timestamp,
