@@ -249,6 +249,8 @@ describe('identity', () => {
     expect(created.headers.get('etag')).toBe('"1"');
     const path = `/departments/${created.body.id}`;
     expect((await admin.post('/departments', { name: 'SALES' })).status).toBe(409);
+    const bare = await admin.post('/departments', { name: 'Bare', description: null });
+    expect(bare).toMatchObject({ status: 201, body: { description: '' } });
     const changed = await admin.patch(path, { name: 'Sales India' }, { 'If-Match': '"1"' });
     expect(changed.headers.get('etag')).toBe('"2"');
     expect((await admin.patch(path, { name: 'Lost' }, { 'If-Match': '"1"' })).status).toBe(412);

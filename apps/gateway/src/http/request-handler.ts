@@ -271,6 +271,6 @@ function noSuchPath(path: string): DomainError {
   return new DomainError(
     'not_found',
     'not_found',
-    `Nothing is at ${path.slice(0, 200)}: GET /api/v1 lists what is there.`,
+    `Nothing is at ${path.slice(0, 200)}: GET /api/v1/capabilities lists what is there.`,
   );
 }

@@ -65,8 +65,9 @@ export const assignmentsBody = z
     users: z
       .array(z.object({ user_id: z.uuid(), access: z.enum(['read', 'write', 'send']) }))
       .max(1000)
+      .default([])
       .meta({ description: 'Each access includes the one before: read, write, send.' }),
-    department_ids: idList,
+    department_ids: idList.default([]),
   })
   .meta({ id: 'Assignments' });
 
