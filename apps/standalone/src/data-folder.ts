@@ -97,11 +97,13 @@ function isHeld(lock: string): boolean {
   }
 }
 
-/** Clock ticks since boot at which a process started (proc(5), field 22); null where there is no /proc. */
+/** Clock ticks since boot at which a process started (proc(5), field 22), `ended` of a zombie; null where there is no /proc. */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A zombie has ended and only waits for its parent to notice.
+    return fields[0] === 'Z' ? 'ended' : (fields[19] ?? null);
   } catch {
     return null;
   }
