@@ -1,6 +1,7 @@
 import { waitFor, type BenchRun } from '../bench-run';
 import { startDak, type Dak } from '../dak-process';
 import type { Effort } from '../effort';
+import { InboundProgress } from '../inbound-progress';
 import { measureHttp, requireSuccess } from '../http-load';
 import {
   judged,
@@ -39,6 +40,7 @@ export async function measureCompose(run: BenchRun, effort: Effort): Promise<Mea
   const dak = await startDak(run, SECTION, {
     DAK_MAIL_TRANSPORT: `smtp://127.0.0.1:${dakSink.port}`,
   });
+  const progress = await InboundProgress.open(dak.mailDatabaseUrl);
   const postfix = await startPostfix(run, 'postfix-relay', {
     kind: 'relay',
     port: postfixSink.port,
@@ -56,6 +58,7 @@ export async function measureCompose(run: BenchRun, effort: Effort): Promise<Mea
       postfix.queued() === 0 ? true : null,
     );
     const composed = await timed(dakSink, count, () => composeAll(dak, round, count));
+    await progress.settle();
     if (round > 0) {
       rates.postfix.push(relayed.rate);
       rates.dak.push(composed.rate);
@@ -66,6 +69,7 @@ export async function measureCompose(run: BenchRun, effort: Effort): Promise<Mea
     run.say(`compose, round ${round}: ${JSON.stringify(rates)}`);
   }
   await postfix.stop();
+  await progress.close();
   await dak.stop();
   await dakSink.stop();
   await postfixSink.stop();
