@@ -97,15 +97,19 @@ describe('hostile requests', () => {
       // A password is tried slowly and a wrong one is counted: identity has tests of its own.
       if (route.path.startsWith('/api/v1/auth/')) continue;
       const own = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const accepts = compile(route.bodySchema);
       for (const path of fieldsOf(route.bodySchema as Schema)) {
+        // Passwords are hashed slowly, whatever is in them.
+        if (path.at(-1) === 'password') continue;
         for (const text of HOSTILE_TEXTS) {
-          const isObject = path[0] === 'metadata';
-          for (const value of isObject ? [{ [text]: text }] : [text, [text]]) {
-            const body = replaced(own.body, path, value);
-            const reply = await send(clientFor(route), route, { ...own, body });
-            if (reply.status >= 500) {
-              wrong.push([routeName(route), path.join('.'), text.slice(0, 40), reply.status]);
-            }
+          const bodies = [text, [text], { [text]: text }].map((value) =>
+            replaced(own.body, path, value),
+          );
+          // What the schema refuses is refused before anything is done with it.
+          const body = bodies.find(accepts) ?? bodies[0];
+          const reply = await send(clientFor(route), route, { ...own, body });
+          if (reply.status >= 500) {
+            wrong.push([routeName(route), path.join('.'), text.slice(0, 40), reply.status]);
           }
         }
       }
