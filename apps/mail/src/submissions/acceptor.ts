@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
 import type { SubmissionReceipt } from '@dak/contracts/api';
 import type { Document } from '@dak/contracts/mail';
@@ -57,8 +58,8 @@ const GROUP_SIZE = 64;
 const GROUP_BYTES = 32 * 1024 * 1024;
 
 /**
- * Makes submissions durable: raw message in the blob store, then message, deliveries, conversation,
- * events and idempotent answer in one transaction. Submissions of an organization that arrive while
+ * Makes submissions durable: message, deliveries, conversation, events and idempotent answer in one
+ * transaction, which is committed once the raw message is in the blob store. Submissions of an organization that arrive while
  * one transaction runs share the next one; each still succeeds or fails on its own.
  */
 export function createAcceptor(deps: {
@@ -70,21 +71,23 @@ export function createAcceptor(deps: {
   const groups = new Map<string, GroupCommit<Entry, Outcome>>();
 
   const flush = async (organizationId: string, entries: Entry[]): Promise<Outcome[]> => {
-    const blobs = await deps.blobs.putMany(
-      organizationId,
-      entries.map(({ prepared }) => prepared.raw),
-    );
+    const raws = entries.map(({ prepared }) => prepared.raw);
+    const durable = deps.blobs.putMany(organizationId, raws);
+    // Awaited below, before every commit; a failure may come earlier.
+    durable.catch(() => undefined);
     const opening = entries.filter(({ prepared }) => prepared.facts.conversationId === null);
     const numbers =
       opening.length === 0
         ? []
         : await allocateConversationNumbers(deps.database, organizationId, opening.length);
     const numberOf = new Map(opening.map((entry, index) => [entry, numbers[index]!]));
-    const shaOf = new Map(entries.map((entry, index) => [entry, blobs[index]!.sha256]));
+    const shaOf = new Map(entries.map((entry, index) => [entry, sha256Of(raws[index]!)]));
     const store = (some: Entry[]) =>
-      deps.database.inTenant(organizationId, (tx) =>
-        storeEntries(tx, organizationId, some, numberOf, shaOf),
-      );
+      deps.database.inTenant(organizationId, async (tx) => {
+        const stored = await storeEntries(tx, organizationId, some, numberOf, shaOf);
+        await durable;
+        return stored;
+      });
     let outcomes: Outcome[];
     try {
       outcomes = await store(entries);
@@ -128,6 +131,10 @@ export function createAcceptor(deps: {
       return outcome.document;
     },
   };
+}
+
+function sha256Of(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 function forgetWhenIdle(
