@@ -131,16 +131,20 @@ describe('hostile requests', () => {
     }
   });
 
-  it('get 400 for JSON nested deeper than anything documented', async () => {
-    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  it('get a refusal for JSON nested deeper than anything documented', async () => {
+    const wrong: unknown[] = [];
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     for (const route of withJson()) {
       const own = await plainRoute(route).prepare(stack, tenant, tenant.open);
-      for (const name of Object.keys(own.body as object)) {
+      const documented = fieldsOf(route.bodySchema as Schema).filter((path) => path.length === 1);
+      for (const [name] of documented as [string][]) {
         const body = `{${JSON.stringify(name)}: ${deep}}`;
         const { status } = await send(clientFor(route), route, { ...own, body });
-        expect([routeName(route), name, status]).toEqual([routeName(route), name, 400]);
+        // 422 where the field takes anything and is not available yet.
+        if (status !== 400 && status !== 422) wrong.push([routeName(route), name, status]);
       }
     }
+    expect(wrong).toEqual([]);
   }, 60_000);
 
   it.each([
