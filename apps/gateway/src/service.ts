@@ -1,7 +1,7 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { systemClock, type Clock, type Principal } from '@dak/kernel';
-import type { Logger } from '@dak/platform/logging';
+import { failureReport, type Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
@@ -77,12 +77,11 @@ const UPKEEP_MS = 3_600_000;
 export function createGateway(options: GatewayOptions): Gateway {
   const clock = options.clock ?? systemClock;
   const { logger, sharedState } = options;
-  const warn = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
   const store = new GatewayStore(options.databaseUrl);
   const announcer = new OrganizationAnnouncer(
     store,
     options.announceOrganization ?? (() => Promise.resolve()),
-    warn('an organization could not be announced; it is tried again'),
+    failureReport(logger, 'an organization could not be announced; it is tried again'),
   );
   const parts = identityParts(options, clock, store, announcer);
   const limiter = new RateLimiter(sharedState, rateLimits(options.rateLimits));
@@ -118,7 +117,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const now = new Date(clock()).toISOString();
     store.database
       .asWorker((tx) => purgeExpired(tx, now))
-      .catch(warn('expired sessions could not be removed'));
+      .catch(failureReport(logger, 'expired sessions could not be removed'));
   }, UPKEEP_MS).unref();
   announcer.start();
 
@@ -157,8 +156,10 @@ function identityParts(
     versions: new IdentityVersions(sharedState),
     audit: new AuditLog(store.database, clock),
     tokens: new AccessTokens(options.sessionKey),
-    lastUsed: new LastUsedRecorder(store.database, clock, (error) =>
-      logger.warn({ err: error }, 'the last use of keys could not be stored'),
+    lastUsed: new LastUsedRecorder(
+      store.database,
+      clock,
+      failureReport(logger, 'the last use of keys could not be stored'),
     ),
     throttle: new LoginThrottle(sharedState, { ...DEFAULT_LOGIN_LIMITS, ...options.loginLimits }),
     secrets: {

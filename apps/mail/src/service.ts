@@ -15,7 +15,7 @@ import { systemClock, uuidv7, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { OutboxRelay, type Log } from '@dak/platform/log';
-import type { Logger } from '@dak/platform/logging';
+import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import type { SharedState } from '@dak/platform/shared-state';
 import { createAttachmentHandlers } from './attachments/handlers';
@@ -95,7 +95,7 @@ export function createMailService(options: MailServiceOptions): MailService {
   const cursorKey = new Uint8Array(
     hkdfSync('sha256', options.secret, 'dak mail', 'page cursors', 32),
   );
-  const failed = (what: string) => (error: unknown) => logger.error({ err: error }, what);
+  const failed = (what: string) => failureReport(logger, what);
 
   const relay = new OutboxRelay({
     source: database,

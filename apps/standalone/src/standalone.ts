@@ -54,11 +54,17 @@ export async function startStandalone(
 ): Promise<Running> {
   const undo: (() => unknown)[] = [];
   const stop = async (): Promise<void> => {
-    for (const step of undo.splice(0).reverse()) await step();
+    const errors: unknown[] = [];
+    for (const step of undo.splice(0).reverse()) {
+      // What cannot be stopped well (its database may be gone) must not keep the rest from it.
+      await Promise.resolve()
+        .then(step)
+        .catch((error: unknown) => errors.push(error));
+    }
+    if (errors.length > 0) throw errors[0];
   };
   try {
-    await start(config, environment, undo);
-    return { stop };
+    return { stop, ...(await start(config, environment, undo)) };
   } catch (error) {
     await stop().catch(() => undefined);
     throw error;
@@ -69,17 +75,19 @@ async function start(
   config: StandaloneConfig,
   environment: NodeJS.ProcessEnv,
   undo: (() => unknown)[],
-): Promise<void> {
+): Promise<Pick<Running, 'failed'>> {
   const logger = createLogger('dak', config.DAK_LOG_LEVEL);
   const data = openDataFolder(config.DAK_DATA_DIR);
   undo.push(() => data.release());
   undo.push(await startTracing('dak', environment));
 
   let adminUrl = config.DAK_DATABASE_URL;
+  let end: Pick<Running, 'failed'> = {};
   if (adminUrl === undefined) {
     const postgres = await startEmbeddedPostgres(data.path);
     undo.push(() => postgres.stop());
     adminUrl = postgres.adminUrl;
+    end = { failed: postgres.failed };
   }
   const databases = await migrateAll(adminUrl);
   const sharedState = await createSharedState({
@@ -148,6 +156,7 @@ async function start(
   const file = join(data.path, 'bootstrap.json');
   writePrivateFile(file, bootstrap);
   process.stdout.write(banner(bootstrap, file, config.DAK_MAIL_TRANSPORT));
+  return end;
 }
 
 type MailAddresses = Pick<Bootstrap, 'smtp' | 'lmtp'>;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
+import { failureReport, type FailureLog } from '@dak/platform/logging';
 import type { Database } from '@dak/platform/postgres';
 import { failAbandonedImports } from '../import/import-store';
 import { failedReading } from '../reading/failed-reading';
@@ -16,16 +17,11 @@ import {
 } from './spool-store';
 import { storeInbound } from './store-inbound';
 
-export interface InboundPipelineLog {
-  warn(fields: Record<string, unknown>, message: string): void;
-  error(fields: Record<string, unknown>, message: string): void;
-}
-
 export interface InboundPipelineOptions {
   readonly database: Database;
   readonly blobs: BlobStore;
   readonly read: ReadMessage;
-  readonly log: InboundPipelineLog;
+  readonly log: FailureLog;
   /** Name of this process, the same after a restart; see `readProcessName`. @default a name of its own */
   readonly owner?: () => Promise<string>;
   /** Whether what arrives has precedence at the moment; no batch is begun meanwhile. @default never */
@@ -78,15 +74,19 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   let stopping = false;
   let running: Promise<void>[] = [];
   let sleepers: (() => void)[] = [];
+  let wakes = 0;
   let sweepAt = 0;
 
   const wake = () => {
+    wakes += 1;
     const woken = sleepers;
     sleepers = [];
     for (const resolve of woken) resolve();
   };
 
-  const sleep = async () => {
+  /** Not when somebody called since `seen`: what they put there came after our look. */
+  const sleep = async (seen: number) => {
+    if (wakes !== seen) return;
     const timer = new AbortController();
     const woken = new Promise<void>((resolve) => sleepers.push(resolve));
     await Promise.race([
@@ -177,6 +177,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     await database.asWorker((tx) => failAbandonedImports(tx, ABANDONED_IMPORT_SECONDS));
   };
 
+  const interrupted = failureReport(log, 'inbound mail could not be worked on; it is tried again');
   const lane = async () => {
     while (!stopping) {
       if (options.mustYield?.() === true) {
@@ -184,12 +185,13 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
         continue;
       }
       try {
+        const seen = wakes;
         const count = await work();
         if (count === batchSize) continue;
         await sweep();
-        if (count === 0 && !stopping) await sleep();
+        if (count === 0 && !stopping) await sleep(seen);
       } catch (error) {
-        log.error({ err: error }, 'inbound pipeline');
+        interrupted(error);
         if (!stopping) await delay(pollMs);
       }
     }

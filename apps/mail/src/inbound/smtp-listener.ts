@@ -5,6 +5,7 @@ import type {
   SMTPServerEnvelope,
   SMTPServerSession,
 } from 'smtp-server';
+import { failureReport } from '@dak/platform/logging';
 import { ContentGathering, type ContentBudget } from './content-gathering';
 import { countReceivedFields } from './count-received-fields';
 import { watchEventLoopLag } from './event-loop-lag';
@@ -48,6 +49,7 @@ interface Transaction {
  */
 export async function createSmtpListener(options: SmtpListenerOptions): Promise<SmtpListener> {
   const { protocol, handlers, consume, log } = options;
+  const unresolved = failureReport(log, 'recipient not resolved');
   const limits = { ...DEFAULT_SMTP_LIMITS, ...options.limits };
   const lmtp = protocol === 'lmtp';
   const budget: ContentBudget = { limit: limits.maxInFlightBytes, used: 0 };
@@ -117,7 +119,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
         done();
       },
       (error: unknown) => {
-        log.error({ err: error }, 'recipient not resolved');
+        unresolved(error);
         done(refusals.failed());
       },
     );

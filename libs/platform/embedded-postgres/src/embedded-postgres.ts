@@ -21,6 +21,8 @@ export interface EmbeddedPostgres {
   adminUrl: string;
   /** A fast shutdown: transactions are rolled back, everything committed is on disk. */
   stop(): Promise<void>;
+  /** Resolves when the server ends although nobody stopped it. */
+  failed: Promise<Error>;
 }
 
 /**
@@ -52,7 +54,22 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
     const reason = readFileSync(join(home.folder, 'postgres.log'), 'utf8').slice(-1000);
     throw new Error(`The embedded PostgreSQL did not start: ${reason}`);
   }
-  return { adminUrl, stop: () => stop(server) };
+  let isStopping = false;
+  const failed = new Promise<Error>((resolve) => {
+    server.once('exit', (code, signalName) => {
+      if (isStopping) return;
+      const log = join(home.folder, 'postgres.log');
+      resolve(new Error(`PostgreSQL ended by itself (${signalName ?? code}); see ${log}.`));
+    });
+  });
+  return {
+    adminUrl,
+    failed,
+    stop: () => {
+      isStopping = true;
+      return stop(server);
+    },
+  };
 }
 
 /** Makes the cluster once; a half-made one (no password file yet) is made anew. */

@@ -6,11 +6,14 @@ const STOP_WITHIN_MS = 30_000;
 export interface Running {
   /** Stops taking work, finishes what runs, releases what is held. */
   stop(): Promise<void>;
+  /** Resolves when something without which the app cannot go on has ended, with the reason. */
+  failed?: Promise<Error>;
 }
 
 /**
  * The life of an app: start, wait for SIGTERM or SIGINT, stop gracefully within 30 s. A second signal
- * ends at once. A start that fails prints one sentence and ends with code 1.
+ * ends at once. A start that fails, or the end of what the app cannot do without, prints one sentence
+ * and ends with code 1, so that whoever watches the process starts it again.
  */
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
   let running: Running;
@@ -23,17 +26,23 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     }
     process.exit(1);
   }
-  const signal = await nextSignal();
+  const cause = await Promise.race([nextSignal(), ...(running.failed ? [running.failed] : [])]);
+  if (cause instanceof Error) {
+    process.exitCode = 1;
+    process.stderr.write(`Dak cannot go on: ${sentenceOf(cause)}\n`);
+  }
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));
   const overdue = setTimeout(() => {
-    process.stderr.write(`Dak did not stop within ${STOP_WITHIN_MS / 1000} s of ${signal}.\n`);
+    process.stderr.write(
+      `Dak did not stop within ${STOP_WITHIN_MS / 1000} s of ${cause instanceof Error ? 'that' : cause}.\n`,
+    );
     process.exit(1);
   }, STOP_WITHIN_MS);
   try {
     await running.stop();
     clearTimeout(overdue);
-    process.exit(0);
+    process.exit();
   } catch (error) {
     process.stderr.write(`Dak did not stop cleanly: ${sentenceOf(error)}\n`);
     process.exit(1);

@@ -1,1 +1,2 @@
+export { failureReport, type FailureLog } from './failure-report';
 export { createLogger, type Logger } from './logger';

@@ -1,0 +1,47 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Signals and exit codes belong to a process, so one of its own is watched. */
+async function lifeOf(start: string, afterStart: (kill: () => void) => void = () => undefined) {
+  const program = execFileSync('esbuild', ['--bundle', '--platform=node', '--loader=ts'], {
+    cwd: __dirname,
+    input: `import { runUntilStopped } from './run-until-stopped';
+            const stop = async () => { process.stdout.write('stopped'); };
+            setInterval(() => undefined, 1000);
+            void runUntilStopped(async () => { ${start} }).catch(() => undefined);
+            setTimeout(() => process.stdout.write('started'), 50);`,
+    encoding: 'utf8',
+  });
+  const child = spawn(process.execPath, ['-e', program]);
+  const output = { out: '', err: '' };
+  child.stderr.on('data', (data: Buffer) => (output.err += data.toString()));
+  child.stdout.on('data', (data: Buffer) => {
+    output.out += data.toString();
+    if (output.out === 'started') afterStart(() => child.kill('SIGTERM'));
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, ...output };
+}
+
+describe('runUntilStopped', () => {
+  it('stops gracefully on SIGTERM and ends with code 0', async () => {
+    const life = await lifeOf('return { stop };', (kill) => kill());
+    expect(life).toEqual({ code: 0, out: 'startedstopped', err: '' });
+  });
+
+  it('says in one sentence why a start failed and ends with code 1', async () => {
+    const life = await lifeOf(`throw new Error('The folder is read-only.');`);
+    expect(life).toEqual({ code: 1, out: '', err: 'Dak cannot start: The folder is read-only.\n' });
+  });
+
+  it('stops and ends with code 1 when what it needs has ended', async () => {
+    const life = await lifeOf(
+      `return { stop, failed: Promise.resolve(new Error('PostgreSQL ended.')) };`,
+    );
+    expect(life).toEqual({
+      code: 1,
+      out: 'stopped',
+      err: 'Dak cannot go on: PostgreSQL ended.\n',
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import { DomainError } from '@dak/kernel';
+
+/** An outage fails every round of every worker; one line in this time tells as much as a thousand. */
+const QUIET_MS = 30_000;
+
+/** Of connections and of PostgreSQL (class 57: shutdown, restart, not up yet). */
+const OUTAGE_CODES =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|57P0[1-3]|08\d{3})$/;
+
+export interface FailureLog {
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+}
+
+/**
+ * Reports failures of one operation that is tried again: WARN while something that it needs is away,
+ * which heals by itself, else ERROR. The same level is not reported again within 30 s; what was left
+ * out is counted in `repeated` of the next line.
+ * @param now milliseconds
+ */
+export function failureReport(
+  logger: FailureLog,
+  what: string,
+  now: () => number = Date.now,
+): (error: unknown) => void {
+  const reports = {
+    warn: { quietUntil: -Infinity, repeated: 0 },
+    error: { quietUntil: -Infinity, repeated: 0 },
+  };
+  return (error) => {
+    const level = isOutage(error) ? 'warn' : 'error';
+    const report = reports[level];
+    if (now() < report.quietUntil) {
+      report.repeated += 1;
+      return;
+    }
+    const repeated = report.repeated === 0 ? {} : { repeated: report.repeated };
+    logger[level]({ err: error, ...repeated }, what);
+    report.quietUntil = now() + QUIET_MS;
+    report.repeated = 0;
+  };
+}
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof DomainError) return error.kind === 'unavailable';
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && OUTAGE_CODES.test(code);
+}
