@@ -209,3 +209,32 @@ test('a started pipeline stores what it is woken for', async () => {
   await pipeline.stop();
   expect(await storedMessages(mail.database, box.organizationId, box.mailboxId)).toHaveLength(1);
 });
+
+test('no batch is begun while arrivals have precedence, and all is stored after', async () => {
+  const box = await newMailbox();
+  let hasPrecedence = true;
+  const yielding = await openInbound(mail.database, {
+    mustYield: () => hasPrecedence,
+    pollMs: 10,
+  });
+  await yielding.pipeline.start();
+  await yielding.spool.append([
+    spoolEntry({
+      ...box,
+      source: 'smtp',
+      recipient: box.address,
+      receivedAt: new Date(),
+      raw: rawMessage({ Subject: 'Burst' }),
+    }),
+  ]);
+  yielding.pipeline.wake();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(await spoolSize(box.organizationId)).toBe(1);
+
+  hasPrecedence = false;
+  while ((await spoolSize(box.organizationId)) > 0) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await yielding.close();
+  expect(await storedMessages(mail.database, box.organizationId, box.mailboxId)).toHaveLength(1);
+});
