@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createGateway, mailService, type Gateway } from '@dak/gateway';
 import { createMailService } from '@dak/mail';
+import { UnavailableError } from '@dak/kernel';
 import type { Config, VariableName } from '@dak/platform/config';
 import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { InProcessChannel } from '@dak/platform/grpc';
@@ -42,6 +43,7 @@ export const STANDALONE_VARIABLES = [
 type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 
 const ADMIN_EMAIL = 'admin@dak.example';
+const STARTING = 'Dak is starting: bootstrap.json is not written yet.';
 const SUPERADMIN_EMAIL = 'superadmin@dak.example';
 const VERSION = (
   JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string }
@@ -76,9 +78,13 @@ async function start(
   environment: NodeJS.ProcessEnv,
   undo: (() => unknown)[],
 ): Promise<Pick<Running, 'failed'>> {
+  let isStarted = false;
   const logger = createLogger('dak', config.DAK_LOG_LEVEL);
   const data = openDataFolder(config.DAK_DATA_DIR);
   undo.push(() => data.release());
+  const file = join(data.path, 'bootstrap.json');
+  // Whoever waits for this file must not take the addresses of an earlier run for those of this one.
+  rmSync(file, { force: true });
   undo.push(await startTracing('dak', environment));
 
   let adminUrl = config.DAK_DATABASE_URL;
@@ -141,7 +147,10 @@ async function start(
       writesPerMinute: config.DAK_WRITES_PER_MINUTE,
     },
     ...mailService(channel),
-    dependencies: { mail: () => mail.ready() },
+    dependencies: {
+      start: () => (isStarted ? Promise.resolve() : Promise.reject(new UnavailableError(STARTING))),
+      mail: () => mail.ready(),
+    },
     isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
   });
   undo.push(() => mail.stop());
@@ -153,8 +162,8 @@ async function start(
     smtp: { host: config.DAK_SMTP_HOST, port: smtp },
     lmtp: { host: config.DAK_SMTP_HOST, port: lmtp ?? 0 },
   });
-  const file = join(data.path, 'bootstrap.json');
   writePrivateFile(file, bootstrap);
+  isStarted = true;
   process.stdout.write(banner(bootstrap, file, config.DAK_MAIL_TRANSPORT));
   return end;
 }

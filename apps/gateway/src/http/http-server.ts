@@ -18,6 +18,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 /** Time for a whole request; large uploads are the longest. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 const KEEP_ALIVE_MS = 65_000;
+const IDLE_SWEEP_MS = 50;
 
 /** The listening socket and Express, with probes before everything that can be slow or refused. */
 export class HttpServer {
@@ -71,9 +72,12 @@ export class HttpServer {
     this.stopping = true;
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    // A connection that was busy becomes idle only with its reply, and Node then keeps it open.
+    const sweep = setInterval(() => this.server.closeIdleConnections(), IDLE_SWEEP_MS);
     this.server.closeIdleConnections();
     const timer = setTimeout(() => this.server.closeAllConnections(), graceMs);
     await closed;
+    clearInterval(sweep);
     clearTimeout(timer);
   }
 

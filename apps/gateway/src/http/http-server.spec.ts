@@ -1,0 +1,32 @@
+import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { Registry } from 'prom-client';
+import { HttpServer } from './http-server';
+
+describe('HttpServer', () => {
+  it('lets a request in flight end and then closes its kept-alive connection at once', async () => {
+    let answer: () => void = () => undefined;
+    const server = new HttpServer({
+      metrics: new Registry(),
+      isReady: () => Promise.resolve(),
+      handle: (_, response) => {
+        answer = () => response.end('done');
+        response.flushHeaders();
+      },
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const agent = new Agent({ keepAlive: true });
+    const asked = request({ port, host: '127.0.0.1', agent, path: '/slow' }).end();
+    const [reply] = (await once(asked, 'response')) as [NodeJS.ReadableStream];
+
+    const begun = performance.now();
+    const closed = server.close(10_000);
+    answer();
+    let text = '';
+    for await (const chunk of reply) text += String(chunk);
+    expect(text).toBe('done');
+    await closed;
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    agent.destroy();
+  });
+});
