@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const count = z.coerce.number().int().min(1);
+const integer = (minimum: number, maximum: number, sentence: string) =>
+  z.coerce.number(sentence).int(sentence).min(minimum, sentence).max(maximum, sentence);
+const port = integer(0, 65_535, 'must be a port from 0 to 65535');
+const count = integer(1, Number.MAX_SAFE_INTEGER, 'must be an integer of at least 1');
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const url = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be a URL such as ${example}` });
 const postgresUrl = url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database');
@@ -31,7 +34,7 @@ export const VARIABLES = {
   DAK_HOSTNAME: {
     schema: z
       .string()
-      .regex(/^[A-Za-z0-9.-]+$/)
+      .regex(/^[A-Za-z0-9.-]+$/, 'must be a host name such as mail.example.com')
       .default('localhost'),
     description: 'Host name in SMTP greetings and trace headers',
   },
@@ -62,11 +65,11 @@ export const VARIABLES = {
     description: 'Rate limit per credential for changing routes',
   },
   DAK_LOG_LEVEL: {
-    schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    schema: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
     description: 'Lowest level that is logged',
   },
   DAK_PARSER_THREADS: {
-    schema: z.coerce.number().int().min(1).max(16).default(1),
+    schema: integer(1, 16, 'must be an integer from 1 to 16').default(1),
     description: 'Worker threads that read inbound mail',
   },
   DAK_DATABASE_URL: {

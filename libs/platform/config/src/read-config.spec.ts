@@ -21,6 +21,16 @@ describe('readConfig', () => {
     expect(read).toThrow(/DAK_HTTP_PORT .*; DAK_MAIL_TRANSPORT must be capture, direct or smtp/);
   });
 
+  it('says what a value must be', () => {
+    const read = (environment: Record<string, string>) => () =>
+      readConfig(['DAK_HTTP_PORT', 'DAK_LOG_LEVEL', 'DAK_READS_PER_MINUTE'], environment);
+    expect(read({ DAK_HTTP_PORT: 'eighty' })).toThrow(
+      'DAK_HTTP_PORT must be a port from 0 to 65535.',
+    );
+    expect(read({ DAK_LOG_LEVEL: 'loud' })).toThrow('DAK_LOG_LEVEL must be one of fatal, error,');
+    expect(read({ DAK_READS_PER_MINUTE: '0' })).toThrow('must be an integer of at least 1.');
+  });
+
   it('leaves names of others and of test runs alone', () => {
     expect(readConfig([], { PATH: '/bin', DAK_TEST_DATABASE_URL: 'x' })).toEqual({});
   });
