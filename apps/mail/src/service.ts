@@ -40,6 +40,7 @@ import { createMailboxHandlers } from './mailboxes/handlers';
 import { createTenantHandlers } from './organizations/handlers';
 import { createWithTenant } from './prisma-tenant';
 import { readProcessName } from './process-name';
+import { registerQueueGauges } from './queue-gauges';
 import { ReadingPool } from './reading/reading-pool';
 import { createSignatureHandlers } from './signatures/handlers';
 import { createAcceptor } from './submissions/acceptor';
@@ -96,6 +97,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     hkdfSync('sha256', options.secret, 'dak mail', 'page cursors', 32),
   );
   const failed = (what: string) => failureReport(logger, what);
+  registerQueueGauges(options.metrics, database);
 
   const relay = new OutboxRelay({
     source: database,

@@ -1,0 +1,63 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Database } from '@dak/platform/postgres';
+
+/** States that `delivery_due` and `delivery_leased` index: what is finished is not counted. */
+const WAITING = `('held', 'scheduled', 'queued', 'deferred', 'uncertain')`;
+
+const VALUES = [
+  {
+    name: 'dak_mail_spool_messages',
+    help: 'Accepted mail that is not stored yet',
+    sql: 'select count(*)::float as value from inbound_spool',
+  },
+  {
+    name: 'dak_mail_spool_oldest_seconds',
+    help: 'Age of the oldest accepted mail that is not stored yet',
+    sql: `select coalesce(extract(epoch from now() - min(received_at)), 0)::float as value
+            from inbound_spool`,
+  },
+  {
+    name: 'dak_mail_delivery_overdue_seconds',
+    help: 'How long the delivery that waits longest has been due',
+    sql: `select coalesce(extract(epoch from now() - min(next_attempt_at)), 0)::float as value
+            from delivery where state in ${WAITING} and next_attempt_at < now()`,
+  },
+];
+
+const BY_STATE = `
+  select state, count(*)::float as value
+    from delivery where state in ${WAITING} or state = 'sending'
+   group by state`;
+
+/**
+ * What waits in the mail service, asked of the database with every scrape and so the same on every
+ * replica. While the database is away these metrics are absent and all others go on.
+ */
+export function registerQueueGauges(registry: Registry, database: Database): void {
+  const registers = [registry];
+  const ask = <Row extends object>(sql: string): Promise<Row[]> =>
+    database.asWorker(async (tx) => (await tx.query<Row>(sql)).rows).catch(() => []);
+  for (const { name, help, sql } of VALUES) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.remove();
+        for (const { value } of await ask<{ value: number }>(sql)) this.set(value);
+      },
+    });
+  }
+  new Gauge({
+    name: 'dak_mail_deliveries',
+    help: 'Unfinished deliveries by state',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { state, value } of await ask<{ state: string; value: number }>(BY_STATE)) {
+        this.set({ state }, value);
+      }
+    },
+  });
+}
