@@ -30,7 +30,8 @@ interface OwnDriver {
 
 /**
  * Durable accept over SMTP against Postfix that puts every message on HOLD: the same driver, disk and
- * run, in alternation. Dak's pipeline runs as in production and takes its share of the processor.
+ * run, in alternation. Dak's pipeline runs as in production, where it yields to a burst: a round is
+ * shorter than that lasts.
  */
 export async function measureAccept(run: BenchRun, effort: Effort): Promise<Measurement[]> {
   const hasPostfix = ensurePostfix(run);
