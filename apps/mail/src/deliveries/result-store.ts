@@ -17,6 +17,9 @@ export interface LockedSubmission {
   author_run_id: string | null;
 }
 
+// The ids stand beside every list of changes: the planner takes a list for a hundred rows and would read
+// a small table as a whole, but knows that ids are few and looks them up.
+
 /** In order of id, so that two groups never wait for each other. */
 export async function lockSubmissions(
   tx: SqlExecutor,
@@ -69,10 +72,10 @@ export async function updateDeliveries(
             lease_owner = null, lease_until = null, updated_at = $3
        from json_to_recordset($2) as r (id uuid, epoch integer, state text, next_attempt_at timestamptz, phase text,
                                         transport text, smtp_code integer, enhanced text, diagnostic text)
-      where d.organization_id = $1 and d.id = r.id and d.lease_epoch = r.epoch
+      where d.organization_id = $1 and d.id = r.id and d.id = any($4::uuid[]) and d.lease_epoch = r.epoch
         and d.state in ('sending', 'uncertain')
   returning d.id`,
-    [organizationId, json, at],
+    [organizationId, json, at, results.map(({ delivery }) => delivery.id)],
   );
   return new Set(rows.map((row) => row.id));
 }
@@ -141,8 +144,8 @@ export async function updateSubmissions(
             finished_at = case when r.is_finished then coalesce(s.finished_at, $3) end,
             content     = case when r.is_finished then null else s.content end
        from json_to_recordset($2) as r (id uuid, status text, is_finished boolean)
-      where s.organization_id = $1 and s.id = r.id`,
-    [organizationId, JSON.stringify(changes), at],
+      where s.organization_id = $1 and s.id = r.id and s.id = any($4::uuid[])`,
+    [organizationId, JSON.stringify(changes), at, changes.map(({ id }) => id)],
   );
 }
 
@@ -159,9 +162,9 @@ export async function updateMessages(
             sort_at = case when m.status = 'scheduled' and r.status <> 'canceled' then $3 else m.sort_at end,
             sent_at = case when r.is_sent then coalesce(m.sent_at, $3) else m.sent_at end
        from json_to_recordset($2) as r (id uuid, status text, is_sent boolean)
-      where m.organization_id = $1 and m.id = r.id
+      where m.organization_id = $1 and m.id = r.id and m.id = any($4::uuid[])
         and (m.status <> r.status or r.is_sent and m.sent_at is null)`,
-    [organizationId, JSON.stringify(changes), at],
+    [organizationId, JSON.stringify(changes), at, changes.map(({ id }) => id)],
   );
 }
 
@@ -180,7 +183,7 @@ export async function numberEvents(
     `update conversation c
         set event_sequence = c.event_sequence + n.count
        from unnest($2::uuid[], $3::bigint[]) as n (id, count)
-      where c.organization_id = $1 and c.id = n.id
+      where c.organization_id = $1 and c.id = n.id and c.id = any($2::uuid[])
   returning c.id, c.event_sequence as last, c.mailbox_id, c.department_id`,
     [organizationId, counts.map(({ id }) => id), counts.map(({ count }) => count)],
   );

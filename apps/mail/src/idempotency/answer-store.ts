@@ -11,13 +11,14 @@ interface AnswerRow {
   response_json: string;
 }
 
+/** Also of mixed keys, such as the route of one with the key of another; {@link answersOf} leaves those out. */
 const SELECT = `
   select r.principal_id as credential_id, r.route, r.key, r.request_hash, r.response_id, r.response_version,
          r.response_json
-    from unnest($2::uuid[], $3::text[], $4::text[]) as k (principal_id, route, key)
-    join idempotency_record r
-      on r.organization_id = $1 and r.principal_id = k.principal_id and r.route = k.route and r.key = k.key
-   where r.created_at > now() - make_interval(hours => ${IDEMPOTENCY_HOURS})`;
+    from idempotency_record r
+   where r.organization_id = $1 and r.principal_id = any($2::uuid[]) and r.route = any($3::text[])
+     and r.key = any($4::text[])
+     and r.created_at > now() - make_interval(hours => ${IDEMPOTENCY_HOURS})`;
 
 /** Takes what is free, until the transaction ends. @returns the scopes that are locked now */
 export async function lockKeys(tx: SqlExecutor, scopes: readonly string[]): Promise<Set<string>> {
@@ -48,9 +49,9 @@ export function answersQuery(keys: readonly AnswerKey[]): PreparedStatement {
     text: SELECT,
     values: [
       keys[0]!.organizationId,
-      keys.map(({ credentialId }) => credentialId),
-      keys.map(({ route }) => route),
-      keys.map(({ key }) => key),
+      [...new Set(keys.map(({ credentialId }) => credentialId))],
+      [...new Set(keys.map(({ route }) => route))],
+      [...new Set(keys.map(({ key }) => key))],
     ],
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGroupCommit } from './group-commit';
 
 /** A flush that ends when told to. */
@@ -40,6 +41,37 @@ describe('group commit', () => {
     void commit.submit(2);
     await turn();
     expect(groups).toEqual([[1, 2]]);
+  });
+
+  it('waits for company after a flush of several items, and never with a lone one', async () => {
+    const { groups, ends, flush } = manualFlush();
+    const commit = createGroupCommit(flush, { gatherMs: 30 });
+    void commit.submit(1);
+    void commit.submit(2);
+    await turn();
+    ends[0]!.resolve();
+    await turn();
+    void commit.submit(3);
+    await turn();
+    expect(groups).toEqual([[1, 2]]);
+    void commit.submit(4);
+    await delay(60);
+    expect(groups).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+    ends[1]!.resolve();
+    await delay(60);
+    void commit.submit(5);
+    await turn();
+    expect(groups).toHaveLength(3);
+    ends[2]!.resolve();
+    await turn();
+    void commit.submit(6);
+    await turn();
+    expect(groups).toHaveLength(4);
+    ends[3]!.resolve();
+    await commit.idle();
   });
 
   it('rejects only the group whose flush failed', async () => {

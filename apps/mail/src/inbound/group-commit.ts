@@ -7,6 +7,11 @@ export interface GroupCommitOptions<T> {
   readonly size?: (item: T) => number;
   /** Flushes running at the same time. Default 1; two overlap waiting and make smaller groups. */
   readonly concurrency?: 1 | 2;
+  /**
+   * Milliseconds to wait for company after a flush of several items: those who were answered are
+   * about to come back. A lone item never waits. Default 0.
+   */
+  readonly gatherMs?: number;
 }
 
 export interface GroupCommit<T, R> {
@@ -38,6 +43,7 @@ export function createGroupCommit<T, R>(
   options: GroupCommitOptions<T> = {},
 ): GroupCommit<T, R> {
   const { maxItems = 500, maxBytes = 16 * 1024 * 1024, size = () => 0, concurrency = 1 } = options;
+  const { gatherMs = 0 } = options;
   let queue: Waiting<T, R>[] = [];
   let running = 0;
   let scheduled = false;
@@ -70,7 +76,7 @@ export function createGroupCommit<T, R>(
       for (const { reject } of group) reject(error);
     }
     running -= 1;
-    schedule();
+    schedule(group.length > 1 ? gatherMs : 0);
   };
 
   const startFlushes = () => {
@@ -85,10 +91,11 @@ export function createGroupCommit<T, R>(
     for (const resolve of resolvers) resolve();
   };
 
-  const schedule = () => {
+  const schedule = (waitMs = 0) => {
     if (scheduled || running >= concurrency) return;
     scheduled = true;
-    setImmediate(startFlushes);
+    if (waitMs > 0) setTimeout(startFlushes, waitMs);
+    else setImmediate(startFlushes);
   };
 
   return {

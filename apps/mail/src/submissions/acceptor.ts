@@ -55,6 +55,8 @@ interface Entry extends AcceptRequest {
 
 /** Submissions of one transaction. */
 const GROUP_SIZE = 64;
+/** Clients that were answered together come back within this time. */
+const GATHER_MS = 6;
 const GROUP_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -73,18 +75,16 @@ export function createAcceptor(deps: {
   const flush = async (organizationId: string, entries: Entry[]): Promise<Outcome[]> => {
     const raws = entries.map(({ prepared }) => prepared.raw);
     const durable = deps.blobs.putMany(organizationId, raws);
-    // Awaited below, before every commit; a failure may come earlier.
+    // Awaited below, in the transaction; a failure may come earlier.
     durable.catch(() => undefined);
     const opening = entries.filter(({ prepared }) => prepared.facts.conversationId === null);
-    const numbers =
-      opening.length === 0
-        ? []
-        : await allocateConversationNumbers(deps.database, organizationId, opening.length);
-    const numberOf = new Map(opening.map((entry, index) => [entry, numbers[index]!]));
+    // Its connection is asked for before that of the transaction, which therefore never waits in vain.
+    const numbered = numbersOf(organizationId, opening);
+    numbered.catch(() => undefined);
     const shaOf = new Map(entries.map((entry, index) => [entry, sha256Of(raws[index]!)]));
     const store = (some: Entry[]) =>
       deps.database.inTenant(organizationId, async (tx) => {
-        const stored = await storeEntries(tx, organizationId, some, numberOf, shaOf);
+        const stored = await storeEntries(tx, organizationId, some, numbered, shaOf);
         await durable;
         return stored;
       });
@@ -103,6 +103,16 @@ export function createAcceptor(deps: {
     return outcomes;
   };
 
+  const numbersOf = async (
+    organizationId: string,
+    opening: readonly Entry[],
+  ): Promise<ReadonlyMap<Entry, number>> => {
+    if (opening.length === 0) return new Map();
+    const { database } = deps;
+    const numbers = await allocateConversationNumbers(database, organizationId, opening.length);
+    return new Map(opening.map((entry, index) => [entry, numbers[index]!]));
+  };
+
   const groupOf = (organizationId: string): GroupCommit<Entry, Outcome> => {
     let group = groups.get(organizationId);
     if (group === undefined) {
@@ -110,6 +120,7 @@ export function createAcceptor(deps: {
         maxItems: GROUP_SIZE,
         maxBytes: GROUP_BYTES,
         size: ({ prepared }) => prepared.raw.length,
+        gatherMs: GATHER_MS,
       });
       groups.set(organizationId, group);
     }
@@ -151,7 +162,7 @@ async function storeEntries(
   tx: Transaction,
   organizationId: string,
   entries: readonly Entry[],
-  numberOf: ReadonlyMap<Entry, number>,
+  numbered: Promise<ReadonlyMap<Entry, number>>,
   shaOf: ReadonlyMap<Entry, string>,
 ): Promise<Outcome[]> {
   const expecting = entries.flatMap((entry) =>
@@ -170,7 +181,9 @@ async function storeEntries(
       return receiptDocument(entry);
     },
   );
-  if (admitted.length > 0) await storeAdmitted(tx, organizationId, admitted, numberOf, shaOf);
+  if (admitted.length > 0) {
+    await storeAdmitted(tx, organizationId, admitted, await numbered, shaOf);
+  }
   return outcomes;
 }
 
