@@ -59,7 +59,12 @@ export async function measureCompose(load: ComposeLoad): Promise<ComposeResult> 
     blobs,
     clock: systemClock,
     cursorKey: Buffer.alloc(32),
-    acceptor: createAcceptor({ database, blobs, onAccepted: () => worker.wake() }),
+    acceptor: createAcceptor({
+      database,
+      blobs,
+      takeSend: async () => undefined,
+      onAccepted: () => worker.wake(),
+    }),
     onAccepted: () => worker.wake(),
   });
   const principal = await insertSender(database);

@@ -44,6 +44,7 @@ import { registerQueueGauges } from './queue-gauges';
 import { ReadingPool } from './reading/reading-pool';
 import { createSignatureHandlers } from './signatures/handlers';
 import { createAcceptor } from './submissions/acceptor';
+import { createSendQuota } from './submissions/send-quota';
 import { createSubmissionHandlers } from './submissions/handlers';
 
 export interface MailServiceOptions {
@@ -160,7 +161,12 @@ export function createMailService(options: MailServiceOptions): MailService {
     deliveries.wake();
     relay.wake();
   };
-  const acceptor = createAcceptor({ database, blobs, onAccepted });
+  const acceptor = createAcceptor({
+    database,
+    blobs,
+    takeSend: createSendQuota(options.sharedState),
+    onAccepted,
+  });
   const sweepers = [
     createSnoozeWaker({ database, clock, onError: failed('snoozed conversations were not woken') }),
     createConversationCloser({

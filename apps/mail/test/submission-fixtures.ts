@@ -43,7 +43,7 @@ export async function openSending(maxConnections = 6): Promise<Sending> {
   const errors: unknown[] = [];
   const onAccepted = () => workers.forEach((worker) => worker.wake());
   const { database } = mail;
-  const acceptor = createAcceptor({ database, blobs, onAccepted });
+  const acceptor = createAcceptor({ database, blobs, takeSend: async () => undefined, onAccepted });
   const handlers = createSubmissionHandlers({
     database,
     blobs,

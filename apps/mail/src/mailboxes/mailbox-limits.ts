@@ -3,7 +3,7 @@ import type { MailboxRecord } from '@dak/contracts/api';
 /** What one mailbox may do; the same for every mailbox of the deployment. */
 export const MAILBOX_LIMITS: MailboxRecord['limits'] = {
   recipients_per_message: 50,
-  sends_per_hour: 500,
-  sends_per_day: 5_000,
+  sends_per_hour: 100_000,
+  sends_per_day: 1_000_000,
   storage_bytes: 50 * 1024 ** 3,
 };

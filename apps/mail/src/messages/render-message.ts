@@ -6,7 +6,6 @@ import type { AttachmentRow, MessageRow } from './message-row';
 import { selectAttachments } from './select-messages';
 
 /** Text can be taken out of these for agents and search. */
-const TEXT_TYPES = /^(text\/|application\/(json|xml|pdf)$)/;
 
 /** The public records of these messages, in order; `headers` stay null. Bcc only for who may send. */
 export async function messageRecords(
@@ -87,6 +86,7 @@ function attachmentRecord(row: AttachmentRow): AttachmentRecord {
     disposition: row.disposition,
     content_id: row.content_id,
     scan: { status: row.scan_status, engine: null, at: null },
-    text_available: TEXT_TYPES.test(row.content_type),
+    // No route gives the text of a file yet.
+    text_available: false,
   };
 }

@@ -18,6 +18,7 @@ import {
   toTime,
   type PreparedSubmission,
 } from './prepare-submission';
+import type { TakeSend } from './send-quota';
 import {
   annotateConversations,
   countRecentAutomatic,
@@ -42,7 +43,7 @@ export interface AcceptRequest {
 }
 
 export interface Acceptor {
-  /** Resolves with the receipt once the submission is durable. */
+  /** Resolves with the receipt once the submission is durable. @throws as `TakeSend` */
   accept(request: AcceptRequest): Promise<Document>;
 }
 
@@ -67,6 +68,7 @@ const GROUP_BYTES = 32 * 1024 * 1024;
 export function createAcceptor(deps: {
   database: Database;
   blobs: BlobStore;
+  takeSend: TakeSend;
   /** New deliveries are durable and due. */
   onAccepted: () => void;
 }): Acceptor {
@@ -131,6 +133,7 @@ export function createAcceptor(deps: {
     async accept(request) {
       const { facts } = request.prepared;
       const { organizationId } = request.context.principal;
+      await deps.takeSend(facts.sender.mailbox.id);
       const group = groupOf(organizationId);
       const outcome = await group.submit({
         ...request,
