@@ -135,7 +135,7 @@ async function insertMessages(client: Client, seed: Seed, options: SeedOptions):
     `insert into message
             (organization_id, id, conversation_id, mailbox_id, direction, status, kind, from_address, to_addresses,
              subject, base_subject, body_text, text_new, preview, message_id_header, author_type, author_name, unread,
-             size_bytes, sort_at, received_at, created_at, updated_at)
+             size_bytes, sort_at, received_at, created_at, updated_at, search)
      select c.organization_id, ${timeOrdered('s.sort_at', 'c.number * 1000 + s.position', 'a00')}, c.id, c.mailbox_id,
             case when s.position % 2 = 1 then 'inbound' else 'outbound' end,
             case when s.position % 2 = 1 then 'received' else 'sent' end,
@@ -144,7 +144,9 @@ async function insertMessages(client: Client, seed: Seed, options: SeedOptions):
             jsonb_build_array(case when s.position % 2 = 1 then c.participants -> 1 else c.participants -> 0 end - 'role'),
             c.subject, c.base_subject, body, body, left(body, 200),
             'seed-' || c.number || '-' || s.position || '@customer.example', 'external', 'Customer',
-            c.unread_count > 0 and s.position = 1, 4096, s.sort_at, s.sort_at, s.sort_at, s.sort_at
+            c.unread_count > 0 and s.position = 1, 4096, s.sort_at, s.sort_at, s.sort_at, s.sort_at,
+            array_to_tsvector(array['@' || c.organization_id, '@' || c.mailbox_id]) ||
+              setweight(to_tsvector('simple', c.subject), 'A') || to_tsvector('simple', body)
        from conversation c
       cross join lateral (
             select p as position, c.created_at + make_interval(mins => (p - 1)::int * 30) as sort_at,

@@ -2,7 +2,7 @@ import { seesWholeOrganization, type Principal } from '@dak/kernel';
 import { DEFAULT_PER_PAGE } from '@dak/platform/paging';
 import type { PreparedStatement } from '@dak/platform/postgres';
 import type { PageWindow } from '../page-window';
-import { textQuery, textQuerySql } from '../search/text-query';
+import { textQuery } from '../search/text-query';
 import { SqlParameters } from '../sql-parameters';
 import type { ConversationFilter } from './conversation-filter';
 import { CONVERSATION_TEXT_COLUMNS } from './render-conversation';
@@ -144,7 +144,7 @@ function foundConversations(statement: ListStatement, typed: string): string {
   const query = textQuery(typed);
   const parts: string[] = [];
   if (query !== null) {
-    const words = textQuerySql(query, statement.add(query.text));
+    const words = `${statement.add(query)}::tsquery`;
     parts.push(`select s as id from search_conversations(${words}, ${SEARCH_LIMIT}) s`);
   }
   const number = /^#?(\d{1,15})$/.exec(typed);

@@ -1,4 +1,5 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { searchVector } from '../search/search-vector';
 import { storable } from '../sql-parameters';
 import type { NewMessage } from './new-message';
 
@@ -9,7 +10,7 @@ const COLUMNS = `organization_id uuid, id uuid, conversation_id uuid, mailbox_id
   author_type text, author_id text, author_name text, author_run_id text, mentions text[], unread boolean, labels text[],
   raw_sha256 text, size_bytes bigint, attachment_count integer, dedupe_key bytea, parser_version integer,
   sort_at timestamptz, send_at timestamptz, sent_at timestamptz, received_at timestamptz, created_at timestamptz,
-  updated_at timestamptz`;
+  updated_at timestamptz, search tsvector`;
 const NAMES = COLUMNS.split(',')
   .map((column) => column.trim().split(' ')[0])
   .join(', ');
@@ -137,5 +138,13 @@ function toColumns(organizationId: string, message: NewMessage, at: string): obj
     received_at: message.receivedAt,
     created_at: at,
     updated_at: at,
+    search: searchVector({
+      organizationId,
+      mailboxId: message.mailboxId,
+      subject: message.subject,
+      from: message.from,
+      recipients: [...message.to, ...message.cc],
+      body: message.textNew ?? message.bodyText ?? '',
+    }),
   };
 }

@@ -3,7 +3,6 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ConversationFilter } from '../conversations/conversation-filter';
 import { conversationConditions } from '../conversations/conversation-page-sql';
 import type { PageWindow } from '../page-window';
-import { textQuerySql, type TextQuery } from './text-query';
 
 export interface Hit {
   type: 'conversation' | 'message';
@@ -24,16 +23,17 @@ const MOST_MESSAGES = 10_001;
 /** So that the position in a cursor is the same number again. */
 const SCORE_DIGITS = 6;
 
+/** @param query text of a tsquery */
 export async function selectHits(
   tx: SqlExecutor,
   principal: Principal,
-  query: TextQuery,
+  query: string,
   filter: ConversationFilter,
   types: readonly Hit['type'][],
   window: PageWindow,
 ): Promise<{ hits: Hit[]; total: number }> {
   const { statement, conditions } = conversationConditions(principal, filter);
-  const words = textQuerySql(query, statement.add(query.text));
+  const words = `${statement.add(query)}::tsquery`;
   const wanted = statement.add(types);
   const after =
     window.after === null

@@ -6,26 +6,29 @@ describe('textQuery', () => {
     ['Pune  Invoice', "'pune':* & 'invoice':*"],
     ['order?!', "'order':*"],
     ['customer.example', "('customer.example':* | ('customer':* & 'example':*))"],
+    ['INV-2026-001', "('inv-2026-001':* | ('inv':* & '2026':* & '001':*))"],
     ['a.b+c@x.example', "'a.b+c@x.example':*"],
-    ["don't", "('don''t':* | ('don':* & 't':*))"],
-    ['back\\slash', "('back\\\\slash':* | ('back':* & 'slash':*))"],
+    ["don't", "'don':* & 't':*"],
+    ['back\\slash', "'back':* & 'slash':*"],
     ['नमस्ते', "'नमस्ते':*"],
-  ])('makes beginnings of words of %s', (typed, text) => {
-    expect(textQuery(typed)).toEqual({ kind: 'tsquery', text });
+  ])('makes beginnings of words of %s', (typed, query) => {
+    expect(textQuery(typed)).toBe(query);
   });
 
-  it.each(['"exact phrase"', 'invoice -refund', 'invoice or refund'])(
-    'leaves %s to the web search grammar',
-    (typed) => {
-      expect(textQuery(typed)).toEqual({ kind: 'websearch', text: typed });
-    },
-  );
+  it.each([
+    ['"exact phrase"', "('exact' <-> 'phrase')"],
+    ['"unclosed phrase', "('unclosed' <-> 'phrase')"],
+    ['invoice -refund', "'invoice' & !'refund'"],
+    ['invoice -"paid in full"', "'invoice' & !('paid' <-> 'in' <-> 'full')"],
+    ['invoice or refund pune', "('invoice') | ('refund' & 'pune')"],
+    ['or invoice or', "'invoice'"],
+    ['"2026-11-21"', "('2026' <-> '11' <-> '21')"],
+    ['"or"', "'or'"],
+  ])('reads %s as web searches do', (typed, query) => {
+    expect(textQuery(typed)).toBe(query);
+  });
 
-  it.each(['', '   ', '?!', '&|'])('has nothing to look for in %j', (typed) => {
+  it.each(['', '   ', '?!', '&|', '"', '-"" or'])('has nothing to look for in %j', (typed) => {
     expect(textQuery(typed)).toBeNull();
-  });
-
-  it('looks for a hyphenated word, not for its second half without the first', () => {
-    expect(textQuery('e-mail')).toMatchObject({ kind: 'tsquery' });
   });
 });

@@ -1,50 +1,55 @@
-/** A full-text query: text for `websearch_to_tsquery`, or a ready tsquery. */
-export interface TextQuery {
-  kind: 'websearch' | 'tsquery';
-  text: string;
-}
+import { searchTokens, type SearchToken } from './search-words';
 
 const MAX_WORDS = 16;
 const OPERATORS = /["]|(^|\s)-\S|(^|\s)or(\s|$)/i;
-const ADDRESS = /^[^@]+@[^@.]+\.[^@]+$/;
-const NO_WORD = /[^\p{L}\p{N}\p{M}]+/u;
+/** A phrase in quotes, or what stands between blanks; either may be refused by a minus. */
+const TERMS = /(-?)(?:"([^"]*)"?|([^\s"]+))/gu;
 
 /**
- * What a person typed, as a query: with quotes, `or` or a minus as web searches understand them, else
- * every word must occur as the beginning of a word of the message, so that `meer` finds Meera and
- * `customer.example` finds the address. Null when there is no word in it.
+ * What a person typed, as the text of a PostgreSQL tsquery. Without operators every word must occur as the
+ * beginning of a word of the message, so that `meer` finds Meera and `customer.example` finds the
+ * address. With them as web searches have it: "words in a row", `or` (binds less than a blank), and a
+ * minus for what must not occur; words are whole ones then. Null when there is no word in it.
  */
-export function textQuery(typed: string): TextQuery | null {
-  if (OPERATORS.test(typed)) return { kind: 'websearch', text: typed };
-  const words = typed
-    .toLowerCase()
-    .split(/\s+/)
-    .map(trimmed)
-    .filter((word) => word !== '')
-    .slice(0, MAX_WORDS);
-  if (words.length === 0) return null;
-  return { kind: 'tsquery', text: words.map(beginnings).join(' & ') };
+export function textQuery(typed: string): string | null {
+  return OPERATORS.test(typed) ? webQuery(typed) : beginningsQuery(typed);
 }
 
-/** The word as the parser may have kept it (address, host name), or all its parts; a whole address is not taken apart. */
-function beginnings(word: string): string {
-  if (ADDRESS.test(word)) return prefix(word);
-  const parts = word.split(NO_WORD).filter((part) => part !== '');
-  if (parts.length === 1 && parts[0] === word) return prefix(word);
-  return `(${prefix(word)} | (${parts.map(prefix).join(' & ')}))`;
+function beginningsQuery(typed: string): string | null {
+  const tokens = [...searchTokens(typed)].slice(0, MAX_WORDS);
+  return tokens.length === 0 ? null : tokens.map(beginnings).join(' & ');
+}
+
+/** The token as the message may have it, or all its words; a whole address is not taken apart. */
+function beginnings({ text, words }: SearchToken): string {
+  if (words.length === 1 || text.includes('@')) return prefix(text);
+  return `(${prefix(text)} | (${words.map(prefix).join(' & ')}))`;
+}
+
+function webQuery(typed: string): string | null {
+  const alternatives: string[][] = [[]];
+  let words = 0;
+  for (const [term, minus, phrase, plain] of typed.matchAll(TERMS)) {
+    if (plain?.toLowerCase() === 'or' && minus === '' && !term.startsWith('"')) {
+      if (alternatives.at(-1)!.length > 0) alternatives.push([]);
+      continue;
+    }
+    const row = [...searchTokens(phrase ?? plain ?? '')].flatMap((token) => token.words);
+    if (row.length === 0 || words >= MAX_WORDS) continue;
+    words += row.length;
+    const query = row.slice(0, MAX_WORDS).map(quoted).join(' <-> ');
+    const whole = row.length === 1 ? query : `(${query})`;
+    alternatives.at(-1)!.push(minus === '-' ? `!${whole}` : whole);
+  }
+  const parts = alternatives.filter((terms) => terms.length > 0).map((terms) => terms.join(' & '));
+  if (parts.length === 0) return null;
+  return parts.length === 1 ? parts[0]! : parts.map((part) => `(${part})`).join(' | ');
 }
 
 function prefix(lexeme: string): string {
-  return `'${lexeme.replace(/\\/g, '\\\\').replace(/'/g, "''")}':*`;
+  return `${quoted(lexeme)}:*`;
 }
 
-function trimmed(word: string): string {
-  return word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}\p{M}]+$/gu, '');
-}
-
-/** SQL that makes the tsquery from the placeholder of `text`. */
-export function textQuerySql(query: TextQuery, placeholder: string): string {
-  return query.kind === 'websearch'
-    ? `websearch_to_tsquery('simple', ${placeholder})`
-    : `${placeholder}::tsquery`;
+function quoted(lexeme: string): string {
+  return `'${lexeme.replace(/\\/g, '\\\\').replace(/'/g, "''")}'`;
 }

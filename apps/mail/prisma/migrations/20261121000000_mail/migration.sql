@@ -286,19 +286,8 @@ create table message (
   sent_at           timestamptz,
   received_at       timestamptz,
   opened_at         timestamptz,
-  -- Organization and mailbox are lexemes of it, so that a search reads nothing of other tenants.
-  search            tsvector generated always as (
-                      array_to_tsvector(array['@' || organization_id::text, '@' || mailbox_id::text]) ||
-                      setweight(to_tsvector('simple', left(subject, 1000)), 'A') ||
-                      setweight(to_tsvector('simple', left(
-                        coalesce(from_address ->> 'email', '') || ' ' || coalesce(from_address ->> 'name', '') || ' ' ||
-                        translate(coalesce(from_address ->> 'email', ''), '@._+-', '     '), 1000)), 'B') ||
-                      setweight(to_tsvector('simple', left(
-                        jsonb_path_query_array(to_addresses || cc_addresses, '$[*].*')::text || ' ' ||
-                        translate(jsonb_path_query_array(to_addresses || cc_addresses, '$[*].email')::text,
-                                  '@._+-', '     '), 4000)), 'C') ||
-                      to_tsvector('simple', left(coalesce(text_new, body_text, ''), 100000))
-                    ) stored,
+  -- Made by the service (apps/mail/src/search/search-vector.ts), which also reads what is searched for.
+  search            tsvector not null default '',
   version           integer not null default 1,
   created_at        timestamptz not null,
   updated_at        timestamptz not null,
