@@ -158,6 +158,8 @@ async function insertMessages(client: Client, seed: Seed, options: SeedOptions):
   );
   await client.query('set session_replication_role = origin');
   await client.query(rows[0]!.indexdef);
+  // Without statistics the join below takes one conversation after the other.
+  await client.query('analyze message, conversation');
   await client.query(
     `update conversation c
         set last_message_id = m.id, last_message_at = m.sort_at

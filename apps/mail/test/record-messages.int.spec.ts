@@ -1,5 +1,4 @@
 import { uuidv7 } from '@dak/kernel';
-import { allocateConversationNumbers } from '../src/conversations/conversation-store';
 import { recordMessages } from '../src/conversations/record-messages';
 import {
   insertMailbox,
@@ -115,28 +114,5 @@ describe('recording messages', () => {
         from_address: { email: 'x@example.org', name: 'Null' },
       },
     ]);
-  });
-
-  it('stores batches fast enough for the pipeline', async () => {
-    const mailbox = await insertMailbox(mail.database, organizationId);
-    const body = 'The quick brown fox jumps over the lazy dog. '.repeat(80);
-    const batches = 10;
-    const started = process.hrtime.bigint();
-    for (let batch = 0; batch < batches; batch += 1) {
-      const numbers = await allocateConversationNumbers(mail.database, organizationId, 50);
-      const messages = numbers.map((number) =>
-        newMessage(mailbox.id, {
-          conversation: { kind: 'new', id: uuidv7(), number },
-          dedupeKey: Buffer.from(uuidv7()),
-          bodyText: body,
-          textNew: body,
-        }),
-      );
-      await mail.database.inTenant(organizationId, (tx) =>
-        recordMessages(tx, organizationId, messages),
-      );
-    }
-    const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-    console.log('messages/s', (batches * 50) / seconds);
   });
 });
