@@ -1,5 +1,9 @@
-import { createHash } from 'node:crypto';
-import type { Database, PreparedStatement, SqlExecutor } from '@dak/platform/postgres';
+import {
+  statementName,
+  type Database,
+  type PreparedStatement,
+  type SqlExecutor,
+} from '@dak/platform/postgres';
 import { createGroupCommit, type GroupCommit } from './inbound/group-commit';
 
 type Rows = readonly Record<string, unknown>[];
@@ -7,7 +11,6 @@ type Rows = readonly Record<string, unknown>[];
 /** Executors for reads that need no common snapshot, per tenant. */
 export type Readers = (organizationId: string) => SqlExecutor;
 
-const MAX_NAMES = 1000;
 const MAX_TENANTS = 1000;
 /** Statements of one round trip. */
 const MAX_STATEMENTS = 50;
@@ -28,7 +31,7 @@ export function createReaders(database: Database): Readers {
     const distinct = new Map<string, number>();
     const asked: PreparedStatement[] = [];
     const places = statements.map((statement) => {
-      const key = `${statement.name} ${JSON.stringify(statement.values)}`;
+      const key = `${statement.text} ${JSON.stringify(statement.values)}`;
       let place = distinct.get(key);
       if (place === undefined) {
         place = asked.push(statement) - 1;
@@ -55,7 +58,7 @@ export function createReaders(database: Database): Readers {
 
   return (organizationId) => ({
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      const statement = { name: nameOf(text), text, values };
+      const statement = { name: statementName(text), text, values };
       let rows: Rows;
       try {
         rows = await groupOf(organizationId).submit(statement);
@@ -66,16 +69,4 @@ export function createReaders(database: Database): Readers {
       return { rows: rows as readonly unknown[] as Row[], rowCount: rows.length };
     },
   });
-}
-
-const names = new Map<string, string>();
-
-function nameOf(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) {
-    if (names.size >= MAX_NAMES) names.clear();
-    name = `read_${createHash('sha1').update(text).digest('hex').slice(0, 20)}`;
-    names.set(text, name);
-  }
-  return name;
 }

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyMigrations } from '@dak/platform/migrations';
-import { CHECKOUT, freePort, waitFor, type BenchRun, type StartedProcess } from './bench-run';
+import { freePort } from '@dak/platform/lifecycle';
+import { CHECKOUT, waitFor, type BenchRun, type StartedProcess } from './bench-run';
 import {
   BENCH_LIMITS,
   NODE_FLAGS,

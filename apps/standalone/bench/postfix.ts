@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, waitFor, type BenchRun } from './bench-run';
+import { freePort } from '@dak/platform/lifecycle';
+import { waitFor, type BenchRun } from './bench-run';
 import { ensureDebianPackage } from './debian-package';
 import { userIds } from './postgres-cluster';
 

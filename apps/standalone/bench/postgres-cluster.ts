@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort, waitFor, type BenchRun } from './bench-run';
+import { freePort } from '@dak/platform/lifecycle';
+import { waitFor, type BenchRun } from './bench-run';
 
 const DEBIAN_ROOT = '/usr/lib/postgresql';
 

@@ -1,4 +1,4 @@
-import { searchTokens } from './search-words';
+import { quotedLexeme, searchTokens } from './search-words';
 
 interface Person {
   email: string;
@@ -57,15 +57,13 @@ export function searchVector(text: SearchText): string {
   add(namesOf(text.recipients).slice(0, MAX_RECIPIENTS), 'C');
   add(text.body.slice(0, MAX_BODY), '');
   return [...lexemes]
-    .map(([lexeme, places]) => quoted(lexeme) + (places.length === 0 ? '' : `:${places.join(',')}`))
+    .map(
+      ([lexeme, places]) =>
+        quotedLexeme(lexeme) + (places.length === 0 ? '' : `:${places.join(',')}`),
+    )
     .join(' ');
 }
 
 function namesOf(people: readonly Person[]): string {
   return people.map(({ email, name }) => `${email} ${name}`).join(' ');
-}
-
-/** Of a lexeme: letters, digits, marks and the signs that hold a token together, so nothing to escape but the quote. */
-function quoted(lexeme: string): string {
-  return `'${lexeme.replace(/\\/g, '\\\\').replace(/'/g, "''")}'`;
 }

@@ -19,3 +19,8 @@ export function* searchTokens(text: string): Generator<SearchToken> {
     yield { text: token, words: token.match(WORDS) ?? [] };
   }
 }
+
+/** As the input of tsvector and tsquery has it (PostgreSQL, "Text Search Types"). */
+export function quotedLexeme(lexeme: string): string {
+  return `'${lexeme.replace(/\\/g, '\\\\').replace(/'/g, "''")}'`;
+}

@@ -1,4 +1,4 @@
-import { searchTokens, type SearchToken } from './search-words';
+import { quotedLexeme, searchTokens, type SearchToken } from './search-words';
 
 const MAX_WORDS = 16;
 const OPERATORS = /["]|(^|\s)-\S|(^|\s)or(\s|$)/i;
@@ -37,7 +37,7 @@ function webQuery(typed: string): string | null {
     const row = [...searchTokens(phrase ?? plain ?? '')].flatMap((token) => token.words);
     if (row.length === 0 || words >= MAX_WORDS) continue;
     words += row.length;
-    const query = row.slice(0, MAX_WORDS).map(quoted).join(' <-> ');
+    const query = row.slice(0, MAX_WORDS).map(quotedLexeme).join(' <-> ');
     const whole = row.length === 1 ? query : `(${query})`;
     alternatives.at(-1)!.push(minus === '-' ? `!${whole}` : whole);
   }
@@ -47,9 +47,5 @@ function webQuery(typed: string): string | null {
 }
 
 function prefix(lexeme: string): string {
-  return `${quoted(lexeme)}:*`;
-}
-
-function quoted(lexeme: string): string {
-  return `'${lexeme.replace(/\\/g, '\\\\').replace(/'/g, "''")}'`;
+  return `${quotedLexeme(lexeme)}:*`;
 }

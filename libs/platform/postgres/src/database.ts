@@ -2,6 +2,7 @@ import pg from 'pg';
 import { InvalidError, UnavailableError, isUuid } from '@dak/kernel';
 import { PipelinedQuery } from './pipelined-query';
 import type { PreparedStatement, SqlExecutor } from './sql';
+import { statementName } from './statement-name';
 import { DAK_TYPES } from './timestamps';
 
 export interface DatabaseOptions {
@@ -151,23 +152,8 @@ async function run<Row>(
   const result =
     values === undefined
       ? await client.query(text)
-      : await client.query({ ...preparedName(text), text, values: [...values] });
+      : await client.query({ name: statementName(text), text, values: [...values] });
   return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
-}
-
-/** Texts are constants of the program; what exceeds this was put together for one request. */
-const MAX_PREPARED = 500;
-const names = new Map<string, string>();
-
-/** The server parses and plans a named statement once per connection, which is half the cost of a short one. */
-function preparedName(text: string): { name?: string } {
-  let name = names.get(text);
-  if (name === undefined) {
-    if (names.size >= MAX_PREPARED) return {};
-    name = `dak_${names.size}`;
-    names.set(text, name);
-  }
-  return { name };
 }
 
 async function rollBack(client: pg.PoolClient, cause: unknown): Promise<void> {

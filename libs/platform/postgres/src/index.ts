@@ -1,3 +1,4 @@
 export { Database, isUniqueViolation, type DatabaseOptions, type Transaction } from './database';
 export type { PreparedStatement, SqlExecutor } from './sql';
+export { statementName } from './statement-name';
 export { toRfc3339 } from './timestamps';

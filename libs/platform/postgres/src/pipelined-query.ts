@@ -83,7 +83,7 @@ export class PipelinedQuery implements Submittable {
     wire.stream.cork?.();
     try {
       for (const { name, text, values } of this.statements) {
-        if (wire.parsedStatements[name] === undefined && !parsedHere.has(name)) {
+        if (name === '' || (wire.parsedStatements[name] === undefined && !parsedHere.has(name))) {
           wire.parse({ name, text });
           parsedHere.add(name);
         }

@@ -6,7 +6,7 @@ export interface SqlExecutor {
   ): Promise<{ rows: Row[]; rowCount: number }>;
 }
 
-/** A statement that is prepared once per connection under `name`. */
+/** A statement that is prepared once per connection under `name`; with an empty one it is not prepared. */
 export interface PreparedStatement {
   name: string;
   text: string;
