@@ -11,7 +11,7 @@ export default {
     '^@dak/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1/index.ts',
     '^@dak/platform/(.*)$': '<rootDir>/libs/platform/$1/src/index.ts',
     '^@dak/testing/(.*)$': '<rootDir>/libs/testing/$1/src/index.ts',
-    '^@dak/(gateway|mail)$': '<rootDir>/apps/$1/src/service.ts',
+    '^@dak/(gateway|mail|webhook)$': '<rootDir>/apps/$1/src/service.ts',
   },
   transform: {
     '^.+\\.(t|j|mj)s$': [
@@ -21,7 +21,7 @@ export default {
   },
   // These are ES modules only, which jest requires as CommonJS.
   transformIgnorePatterns: [
-    '/node_modules/(?!(htmlparser2|domhandler|domutils|dom-serializer|domelementtype|entities|html-to-text|@selderee|selderee|parseley|leac|peberminta|nanoid)/)',
+    '/node_modules/(?!(htmlparser2|domhandler|domutils|dom-serializer|domelementtype|entities|html-to-text|@selderee|selderee|parseley|leac|peberminta|nanoid|juice|mensch|slick|web-resource-inliner|cheerio|cheerio-select|css-select|css-what|nth-check|boolbase|parse5|parse5-htmlparser2-tree-adapter|parse5-parser-stream|encoding-sniffer|whatwg-mimetype|franc-min|trigram-utils|n-gram|collapse-white-space|svix|eventsource-parser|graphile-worker|pg-boss)/)',
   ],
   globalSetup: '<rootDir>/libs/testing/database/src/jest-global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/database/src/jest-global-teardown.ts',

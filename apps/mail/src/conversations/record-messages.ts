@@ -197,11 +197,15 @@ function withMessages(
     }
     after = { ...after, ...appendMessage(after, facts, mailboxAddress) };
     if (message.direction === 'inbound') {
+      const { status } = after;
       messageEvents.push({
         messageId: message.id,
         actor: message.author,
         build: (event) =>
-          mailReceivedEvent(event, received(message, known === null && message === first.message)),
+          mailReceivedEvent(
+            event,
+            received(message, known === null && message === first.message, status),
+          ),
       });
     }
   }
@@ -280,7 +284,7 @@ function factsOf(message: NewMessage): MessageFacts {
   };
 }
 
-function received(message: NewMessage, isFirst: boolean): MailReceived {
+function received(message: NewMessage, isFirst: boolean, conversationStatus: string): MailReceived {
   return {
     subject: message.subject,
     from: message.from ?? undefined,
@@ -294,6 +298,7 @@ function received(message: NewMessage, isFirst: boolean): MailReceived {
     newConversation: isFirst,
     imported: message.imported,
     preview: message.preview,
+    conversationStatus,
   };
 }
 

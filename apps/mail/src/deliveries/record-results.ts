@@ -163,11 +163,14 @@ function eventOf(
         smtpCode: result.smtpCode ?? 250,
         smtpReply: result.diagnostic ?? '',
         transport: route,
+        automatic: delivery.isAutomatic,
+        submittedAt: new Date(submission.created_at),
       })
     : mailFailedEvent(facts, {
         ...common,
         smtpCode: result.smtpCode ?? undefined,
         diagnostic: result.diagnostic ?? '',
+        reason: result.outcome === 'deferred' ? 'expired' : 'refused',
       });
 }
 

@@ -15,6 +15,7 @@ export interface LockedSubmission {
   author_id: string | null;
   author_name: string;
   author_run_id: string | null;
+  created_at: string;
 }
 
 // The ids stand beside every list of changes: the planner takes a list for a hundred rows and would read
@@ -28,7 +29,7 @@ export async function lockSubmissions(
 ): Promise<LockedSubmission[]> {
   const { rows } = await tx.query<LockedSubmission>(
     `select s.id, m.conversation_id, s.subject, s.message_id_header, m.status as message_status,
-            s.author_type, s.author_id, s.author_name, s.author_run_id
+            s.author_type, s.author_id, s.author_name, s.author_run_id, s.created_at
        from submission s
        join message m on m.organization_id = s.organization_id and m.id = s.id
       where s.organization_id = $1 and s.id = any($2::uuid[])

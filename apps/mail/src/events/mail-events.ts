@@ -27,6 +27,8 @@ export interface EventFacts extends ConversationFacts {
   occurredAt: number;
   actor: Actor;
   causationId?: string | null;
+  /** Events between the first cause and this one. @default 0 */
+  causationDepth?: number;
 }
 
 /** One visible field of a conversation, by its API name. */
@@ -98,6 +100,7 @@ function envelope(
     occurredAt: new Date(facts.occurredAt),
     actor: { type: facts.actor.type, id: facts.actor.id ?? '', name: facts.actor.name },
     causationId: facts.causationId ?? undefined,
+    causationDepth: facts.causationDepth ?? 0,
     dataSchema,
     dataVersion: 1,
     data,

@@ -108,6 +108,34 @@ export const VARIABLES = {
     schema: port.default(0),
     description: 'Port on which the mail service answers gRPC',
   },
+  DAK_WEBHOOK_DATABASE_URL: {
+    schema: postgresUrl.optional(),
+    description: 'The webhook service’s database under its runtime role',
+    secret: true,
+  },
+  DAK_WEBHOOK_GRPC_URL: {
+    schema: z
+      .string()
+      .regex(/^[^:\s]+:\d+$/, { error: 'must be host:port' })
+      .optional(),
+    description: 'Where the gateway reaches the webhook service',
+  },
+  DAK_WEBHOOK_GRPC_PORT: {
+    schema: port.default(0),
+    description: 'Port on which the webhook service answers gRPC',
+  },
+  DAK_WEBHOOK_ALLOW: {
+    schema: z.string().default(''),
+    description:
+      'Hosts and networks besides public ones that webhooks may go to, as a comma list such as 127.0.0.1,10.0.0.0/8,http://localhost; with http:// plain HTTP is allowed there',
+  },
+  DAK_KAFKA_BROKERS: {
+    schema: z
+      .string()
+      .regex(/^[^:\s,]+:\d+(,[^:\s,]+:\d+)*$/, { error: 'must be a comma list of host:port' })
+      .optional(),
+    description: 'Kafka brokers that carry the event log; absent = the log is in PostgreSQL',
+  },
   DAK_GRPC_HOST: {
     schema: z.string().default('127.0.0.1'),
     description: 'Address of gRPC servers',

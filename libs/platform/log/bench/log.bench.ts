@@ -25,6 +25,7 @@ function event(n: number): EventEnvelope {
     organizationId: ORGANIZATION,
     conversationId: `c${n % 997}`,
     partitionKey: `${ORGANIZATION}:c${n % 997}`,
+    causationDepth: 0,
     sequence: n,
     occurredAt: new Date(),
     dataSchema: 'dak.events.v1.MailReceived',

@@ -19,6 +19,7 @@ function event(n: number, conversation: string): EventEnvelope {
     organizationId: ORGANIZATION,
     conversationId: conversation,
     partitionKey: `${ORGANIZATION}:${conversation}`,
+    causationDepth: 0,
     sequence: n,
     occurredAt: new Date(1_760_000_000_000),
     actor: { type: 'user', id: 'u1', name: 'Asha "ä" O\'Neil' },

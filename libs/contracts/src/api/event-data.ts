@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { AddressRecord } from './records';
+
+/**
+ * `data` of every event kind as webhooks and the event stream carry it. Thin: ids, addresses, subject
+ * and outcome; bodies are fetched through the API, where access is checked and audited.
+ */
+const place = {
+  mailbox_id: z.uuid().nullable(),
+  department_id: z.uuid().nullable(),
+  conversation_id: z.uuid().nullable(),
+  message_id: z.uuid().nullable(),
+  actor: z.object({
+    type: z.enum(['user', 'api_key', 'agent', 'rule', 'system', 'external']),
+    id: z.string().nullable(),
+    name: z.string(),
+  }),
+};
+const smtpCode = z.int().nullable().describe('Reply code of RFC 5321; null when nobody replied');
+const messageIdHeader = z.string().nullable().describe('Message-ID without angle brackets');
+const verdict = z.string().nullable().describe('Result of RFC 8601; null when not evaluated');
+
+export const MailReceivedData = z
+  .object({
+    ...place,
+    subject: z.string(),
+    from: AddressRecord.nullable(),
+    to: z.array(AddressRecord),
+    cc: z.array(AddressRecord),
+    message_id_header: messageIdHeader,
+    kind: z.enum(['human', 'auto_reply', 'list', 'dsn', 'arf', 'mdn']),
+    attachment_count: z.int(),
+    size_bytes: z.int(),
+    received_at: z.iso.datetime(),
+    new_conversation: z.boolean(),
+    conversation_status: z.string(),
+    imported: z.boolean(),
+    preview: z.string(),
+    authentication: z.object({ spf: verdict, dkim: verdict, dmarc: verdict }),
+  })
+  .describe('A message has been stored in a mailbox');
+
+export const MailSentData = z
+  .object({
+    ...place,
+    delivery_id: z.string(),
+    subject: z.string(),
+    recipient: z.string(),
+    message_id_header: messageIdHeader,
+    smtp_code: smtpCode,
+    smtp_reply: z.string(),
+    attempts: z.int(),
+    transport: z.string(),
+    automatic: z.boolean(),
+    submitted_at: z.iso.datetime().nullable(),
+  })
+  .describe('The next hop has accepted a message for one recipient');
+
+export const MailFailedData = z
+  .object({
+    ...place,
+    delivery_id: z.string(),
+    subject: z.string(),
+    recipient: z.string(),
+    message_id_header: messageIdHeader,
+    smtp_code: smtpCode,
+    diagnostic: z.string(),
+    attempts: z.int(),
+    reason: z.string().describe('refused, expired, suppressed or bounced'),
+  })
+  .describe('Delivery to one recipient has finally failed');
+
+export const ConversationUpdatedData = z
+  .object({
+    ...place,
+    reason: z.string(),
+    changes: z
+      .record(z.string(), z.object({ before: z.unknown(), after: z.unknown() }))
+      .describe('By the name of the field in the conversation record'),
+  })
+  .describe('Something visible of a conversation has changed');
+
+export const AgentActionData = z
+  .object({
+    ...place,
+    run_id: z.string(),
+    tool: z.string(),
+    outcome: z.enum(['proposed', 'executed', 'refused', 'failed']),
+    summary: z.string(),
+    approval_id: z.string().nullable(),
+  })
+  .describe('An agent proposed, executed or was refused an action');
+
+export const RuleMatchedData = z
+  .object({
+    ...place,
+    rule_id: z.uuid(),
+    rule_name: z.string(),
+    rule_version: z.int(),
+    rule_kind: z.enum(['routing', 'forwarding', 'labeling', 'department', 'automation']),
+    run_id: z.string(),
+    actions: z.array(
+      z.object({
+        type: z.string(),
+        outcome: z.enum(['done', 'skipped', 'failed']),
+        error: z.string().nullable(),
+      }),
+    ),
+  })
+  .describe('The conditions of a rule held for a message and its actions ran');
+
+export const BounceReceivedData = z
+  .object({
+    ...place,
+    recipient: z.string(),
+    action: z.string().describe('Action of RFC 3464: failed, delayed …'),
+    status: z.string().describe('Enhanced status code of RFC 3463'),
+    smtp_code: smtpCode,
+    hard: z.boolean(),
+    reason: z.string(),
+    bounced_message_id: z.uuid().nullable(),
+    delivery_id: z.string().nullable(),
+  })
+  .describe('A delivery status notification has arrived');
+
+export const ComplaintReceivedData = z
+  .object({
+    ...place,
+    feedback_type: z.string().describe('Feedback-Type of RFC 5965'),
+    recipients: z.array(z.string()),
+    complained_message_id: z.uuid().nullable(),
+  })
+  .describe('A recipient has called a message unwanted');
+
+export const DomainVerifiedData = z
+  .object({ ...place, domain_id: z.string(), domain: z.string(), records: z.array(z.string()) })
+  .describe('Every DNS record of a domain has its expected value');
+
+/** By event kind, in the order of the specification. */
+export const EVENT_DATA = {
+  'mail.received': MailReceivedData,
+  'mail.sent': MailSentData,
+  'mail.failed': MailFailedData,
+  'conversation.updated': ConversationUpdatedData,
+  'agent.action': AgentActionData,
+  'rule.matched': RuleMatchedData,
+  'bounce.received': BounceReceivedData,
+  'complaint.received': ComplaintReceivedData,
+  'domain.verified': DomainVerifiedData,
+} as const;
+
+/** What a webhook endpoint gets and what the event stream carries; `data` by kind. */
+export const PublicEventRecord = z.object({
+  id: z.string().describe('evt_ and a UUIDv7; repetitions have the same one'),
+  type: z.string(),
+  timestamp: z.iso.datetime().describe('When it happened'),
+  api_version: z.literal('v1'),
+  organization_id: z.uuid(),
+  sequence: z
+    .int()
+    .describe('Counts per conversation without gaps, so that a receiver can order and notice loss'),
+  data: z.record(z.string(), z.unknown()),
+});
