@@ -1,2 +1,3 @@
 export * from './records';
 export * from './event-data';
+export * from './template-records';

@@ -362,6 +362,7 @@ export const OutboxEntryRecord = z.object({
   attempts: z.int(),
   next_attempt_at: nullable(timestamp),
   author: MessageRecord.shape.author,
+  template: nullable(z.object({ id, version: z.int() })).describe('What its text was made of'),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -379,6 +380,10 @@ export const DraftRecord = z.object({
   subject: nullable(z.string()),
   body_text: nullable(z.string()),
   body_html: nullable(z.string()),
+  template_id: nullable(id),
+  template_variables: z
+    .record(z.string(), z.unknown())
+    .describe('Given to the template when the draft is sent'),
   attachment_tokens: z.array(z.string()),
   signature_id: nullable(id),
   send_at: nullable(timestamp),
