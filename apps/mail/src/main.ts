@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { FolderBlobStore } from '@dak/platform/blobs';
-import { PrincipalVerifier, startGrpcServer } from '@dak/platform/grpc';
+import { CallerVerifier, startGrpcServer } from '@dak/platform/grpc';
 import { runUntilStopped, type Running } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
@@ -16,7 +16,8 @@ const STOP_GRACE_MS = 10_000;
 /** The mail service as a process of its own, answering gRPC. */
 async function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
   const logger = createLogger('mail', config.DAK_LOG_LEVEL);
-  const verifier = new PrincipalVerifier(readPrincipalKey(config.DAK_PRINCIPAL_KEY_FILE));
+  const gatewayKey = readPrincipalKey(config.DAK_PRINCIPAL_KEY_FILE);
+  const verifier = new CallerVerifier(gatewayKey, config.DAK_SECRET);
   const stopTracing = await startTracing('mail', environment);
   const sharedState = await createSharedState({ url: config.DAK_REDIS_URL, keyPrefix: 'dak:' });
   const logPool = new pg.Pool({ connectionString: config.DAK_LOG_DATABASE_URL, max: 4 });

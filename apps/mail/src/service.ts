@@ -202,7 +202,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     }),
   );
   registry.register(TenantServiceService, createTenantHandlers({ database, clock }), {
-    gatewayOnly: true,
+    internal: true,
   });
 
   return {

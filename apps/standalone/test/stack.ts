@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -9,10 +9,10 @@ import { createGateway, mailService, type FirstRun, type Gateway } from '@dak/ga
 import { createMailService } from '@dak/mail';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import {
+  CallerVerifier,
   GrpcChannel,
   InProcessChannel,
   PrincipalSigner,
-  PrincipalVerifier,
   startGrpcServer,
   type Channel,
   type ServiceRegistry,
@@ -120,7 +120,7 @@ async function compose(
   const { privateKey: sessionKey } = generateKeyPairSync('ed25519');
   const channel =
     options.channel === 'grpc-js'
-      ? await overSockets(mail.registry, sessionKey, failures, undo)
+      ? await overSockets(mail.registry, { sessionKey, secret }, failures, undo)
       : new InProcessChannel(mail.registry);
   const port = await freePort();
   const siteUrl = `http://${HOST}:${port}`;
@@ -157,13 +157,13 @@ async function compose(
 
 async function overSockets(
   registry: ServiceRegistry,
-  sessionKey: ReturnType<typeof generateKeyPairSync>['privateKey'],
+  { sessionKey, secret }: { sessionKey: KeyObject; secret: string },
   failures: string[],
   undo: (() => unknown)[],
 ): Promise<Channel> {
   const server = await startGrpcServer({
     registry,
-    verifier: new PrincipalVerifier(createPublicKey(sessionKey)),
+    verifier: new CallerVerifier(createPublicKey(sessionKey), secret),
     host: HOST,
     port: 0,
     isReady: () => Promise.resolve(),

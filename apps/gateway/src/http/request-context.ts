@@ -62,6 +62,7 @@ export class RequestContext implements RouteContext<Principal | null, unknown, u
     // Only for handlers that asked for the signal: watching every client costs more than it saves,
     // and a write should not stop halfway because its client went away.
     if (this.abort !== null) options.signal = this.abort.signal;
+    if (this.request.method === 'GET') options.isRead = true;
     if (this.idempotency !== null) options.idempotency = this.idempotency;
     if (this.traceparent !== undefined) options.traceparent = this.traceparent;
     return options;

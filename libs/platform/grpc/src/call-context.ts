@@ -12,13 +12,15 @@ export interface IdempotencyKey {
 
 /** What travels with every call. */
 export interface CallOptions {
-  /** `null` only for calls the gateway makes for itself (tenant administration). */
+  /** `null` only for calls that the gateway or a service makes for itself, to internal methods. */
   principal: Principal | null;
   requestId: string;
   /** Milliseconds since the epoch; passed on to every further call. */
   deadline: number;
   signal?: AbortSignal;
   idempotency?: IdempotencyKey;
+  /** The call changes nothing: it may be sent again when its connection is lost. @default false */
+  isRead?: boolean;
   /** W3C trace context. */
   traceparent?: string;
 }

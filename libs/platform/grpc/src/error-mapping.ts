@@ -41,6 +41,13 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
   return { code: STATUS[domain.kind], details: encodeURIComponent(domain.message), metadata };
 }
 
+/** Whether the transport failed, so that nobody knows if the call was carried out. */
+export function isLostConnection(error: ServiceError): boolean {
+  // A server that ends before its calls do cancels them.
+  const isLost = error.code === status.UNAVAILABLE || error.code === status.CANCELLED;
+  return isLost && error.metadata?.get(KIND)[0] === undefined;
+}
+
 /** The inverse; what the transport itself reports becomes `unavailable` or `deadline_exceeded`. */
 export function fromServiceError(error: ServiceError): DomainError {
   const kind = error.metadata?.get(KIND)[0]?.toString();

@@ -1,31 +1,67 @@
-import { Client, type Metadata, credentials, type MethodDefinition } from '@grpc/grpc-js';
+import {
+  Client,
+  credentials,
+  type Metadata,
+  type MethodDefinition,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import type { CallOptions } from './call-context';
+import type { CallSigner } from './call-token';
 import type { Channel } from './channel';
-import { fromServiceError } from './error-mapping';
+import { fromServiceError, isLostConnection } from './error-mapping';
 import { toMetadata } from './metadata';
-import type { PrincipalSigner } from './principal-token';
+import { replicaTarget } from './replica-resolver';
 
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': 48 * 1024 * 1024,
   'grpc.max_send_message_length': 48 * 1024 * 1024,
-  'grpc.keepalive_time_ms': 30_000,
+  // A replica that is cut off without a word is noticed within 15 s.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
 };
 
-/** Calls a service of another process over HTTP/2. */
+/**
+ * Calls a service of other processes over HTTP/2, its replicas in turn, those that are connected only. A
+ * call that never left this process goes to another replica by itself (grpc-js). One whose connection is
+ * lost on the way may have been carried out: it is sent once more only if that does no harm, because it
+ * reads or because its answer is stored under an idempotency key.
+ */
 export class GrpcChannel implements Channel {
   private readonly client: Client;
 
-  /** @param address `host:port` */
+  /** @param addresses `host:port` of the service, or a comma list with one for each replica */
   constructor(
-    address: string,
-    private readonly signer: PrincipalSigner,
+    addresses: string,
+    private readonly signer: CallSigner,
   ) {
-    this.client = new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS);
+    this.client = new Client(
+      replicaTarget(addresses),
+      credentials.createInsecure(),
+      CHANNEL_OPTIONS,
+    );
   }
 
-  unary<Req, Res>(
+  async unary<Req, Res>(
+    method: MethodDefinition<Req, Res>,
+    request: Req,
+    options: CallOptions,
+  ): Promise<Res> {
+    try {
+      return await this.call(method, request, options);
+    } catch (error) {
+      if (!isLostConnection(error as ServiceError) || !isRepeatable(options)) {
+        throw fromServiceError(error as ServiceError);
+      }
+    }
+    return this.call(method, request, options).catch((error: unknown) => {
+      throw fromServiceError(error as ServiceError);
+    });
+  }
+
+  private call<Req, Res>(
     method: MethodDefinition<Req, Res>,
     request: Req,
     options: CallOptions,
@@ -38,7 +74,7 @@ export class GrpcChannel implements Channel {
         request,
         this.metadata(options),
         { deadline: options.deadline },
-        (error, response) => (error ? reject(fromServiceError(error)) : resolve(response as Res)),
+        (error, response) => (error ? reject(error) : resolve(response as Res)),
       );
       options.signal?.addEventListener('abort', () => call.cancel(), { once: true });
     });
@@ -71,6 +107,30 @@ export class GrpcChannel implements Channel {
     request: Req,
     options: CallOptions,
   ): AsyncIterable<Res> {
+    let isBegun = false;
+    try {
+      for await (const message of this.stream(method, request, options)) {
+        isBegun = true;
+        yield message;
+      }
+      return;
+    } catch (error) {
+      if (isBegun || !isLostConnection(error as ServiceError) || !isRepeatable(options)) {
+        throw fromServiceError(error as ServiceError);
+      }
+    }
+    try {
+      yield* this.stream(method, request, options);
+    } catch (error) {
+      throw fromServiceError(error as ServiceError);
+    }
+  }
+
+  private stream<Req, Res>(
+    method: MethodDefinition<Req, Res>,
+    request: Req,
+    options: CallOptions,
+  ): AsyncIterable<Res> {
     const call = this.client.makeServerStreamRequest(
       method.path,
       method.requestSerialize,
@@ -80,11 +140,7 @@ export class GrpcChannel implements Channel {
       { deadline: options.deadline },
     );
     options.signal?.addEventListener('abort', () => call.cancel(), { once: true });
-    try {
-      for await (const message of call) yield message as Res;
-    } catch (error) {
-      throw fromServiceError(error as never);
-    }
+    return call as AsyncIterable<Res>;
   }
 
   ping(): Promise<void> {
@@ -103,6 +159,11 @@ export class GrpcChannel implements Channel {
   private metadata(options: CallOptions): Metadata {
     return toMetadata(options, this.signer.sign(options.principal));
   }
+}
+
+function isRepeatable(options: CallOptions): boolean {
+  if (options.signal?.aborted === true) return false;
+  return options.isRead === true || options.idempotency !== undefined;
 }
 
 interface Writable<T> {

@@ -8,9 +8,9 @@ import {
 } from '@grpc/grpc-js';
 import { DomainError } from '@dak/kernel';
 import type { CallContext } from './call-context';
+import type { CallerVerifier } from './caller-verifier';
 import { toServiceError } from './error-mapping';
 import { fromMetadata, principalTokenOf } from './metadata';
-import type { PrincipalVerifier } from './principal-token';
 import type { RegisteredMethod, ServiceRegistry } from './service-registry';
 
 const HEALTH_PATH = '/grpc.health.v1.Health/Check';
@@ -21,7 +21,7 @@ const SERVER_OPTIONS = {
 
 export interface GrpcServerOptions {
   registry: ServiceRegistry;
-  verifier: PrincipalVerifier;
+  verifier: CallerVerifier;
   host: string;
   /** 0 = any free port. */
   port: number;
@@ -36,7 +36,7 @@ export interface GrpcServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Serves a registry over HTTP/2: the principal is verified here, before any handler runs. */
+/** Serves a registry over HTTP/2: the caller is verified here, before any handler runs. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const server = new Server(SERVER_OPTIONS);
   const definitions: Record<string, MethodDefinition<unknown, unknown>> = {};
@@ -111,13 +111,9 @@ async function streamOut(source: Promise<AsyncIterable<unknown>>, call: AnyCall)
   call.end();
 }
 
-function contextOf(
-  call: AnyCall,
-  method: RegisteredMethod,
-  verifier: PrincipalVerifier,
-): CallContext {
+function contextOf(call: AnyCall, method: RegisteredMethod, verifier: CallerVerifier): CallContext {
   const principal = verifier.verify(principalTokenOf(call.metadata));
-  if ((principal === null) !== method.gatewayOnly) {
+  if ((principal === null) !== method.internal) {
     throw new DomainError('forbidden', 'wrong_principal', 'This call is not for this caller.');
   }
   const abort = new AbortController();

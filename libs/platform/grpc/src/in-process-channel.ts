@@ -64,7 +64,7 @@ export class InProcessChannel implements Channel {
 }
 
 function contextOf(method: RegisteredMethod, options: CallOptions): CallContext {
-  if ((options.principal === null) !== method.gatewayOnly) {
+  if ((options.principal === null) !== method.internal) {
     throw new DomainError('forbidden', 'wrong_principal', 'This call is not for this caller.');
   }
   return {

@@ -1,9 +1,12 @@
 export type { CallContext, CallOptions, IdempotencyKey } from './call-context';
+export type { CallSigner } from './call-token';
+export { CallerVerifier } from './caller-verifier';
 export type { Channel } from './channel';
 export { createClient } from './client';
 export { GrpcChannel } from './grpc-channel';
 export { startGrpcServer, type GrpcServer, type GrpcServerOptions } from './grpc-server';
 export { InProcessChannel } from './in-process-channel';
-export { PrincipalSigner, PrincipalVerifier } from './principal-token';
+export { PrincipalSigner } from './principal-token';
+export { ServiceSigner } from './service-token';
 export type { Client, Handlers, ServiceDefinition } from './service-definition';
 export { ServiceRegistry } from './service-registry';

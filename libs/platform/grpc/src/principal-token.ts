@@ -1,5 +1,6 @@
 import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
-import { DomainError, type Principal } from '@dak/kernel';
+import type { Principal } from '@dak/kernel';
+import { refusedToken, type CallSigner } from './call-token';
 
 const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'dak-principal' })).toString(
   'base64url',
@@ -16,7 +17,7 @@ interface Claims {
 }
 
 /** Mints the principal's JWS (RFC 7515, EdDSA of RFC 8037); only the gateway holds the private key. */
-export class PrincipalSigner {
+export class PrincipalSigner implements CallSigner {
   private readonly cache = new WeakMap<Principal, { token: string; reuseUntil: number }>();
   private gateway: { token: string; reuseUntil: number } | null = null;
 
@@ -55,28 +56,20 @@ export class PrincipalVerifier {
       if (this.cache.size >= CACHE_LIMIT) this.cache.clear();
       this.cache.set(token, claims);
     }
-    if (claims.exp * 1000 <= now) throw refused();
+    if (claims.exp * 1000 <= now) throw refusedToken();
     return claims.principal;
   }
 
   private check(token: string): Claims {
     const [header, payload, signature] = token.split('.');
-    if (header !== HEADER || payload === undefined || signature === undefined) throw refused();
+    if (header !== HEADER || payload === undefined || signature === undefined) throw refusedToken();
     const isGenuine = verify(
       null,
       Buffer.from(`${header}.${payload}`),
       this.publicKey,
       Buffer.from(signature, 'base64url'),
     );
-    if (!isGenuine) throw refused();
+    if (!isGenuine) throw refusedToken();
     return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Claims;
   }
-}
-
-function refused(): DomainError {
-  return new DomainError(
-    'unauthenticated',
-    'invalid_principal',
-    'The call carries no valid principal.',
-  );
 }

@@ -7,8 +7,8 @@ export interface RegisteredMethod {
   definition: MethodDefinition<unknown, unknown>;
   /** A handler of whichever shape the definition says. */
   handler: (input: never, context: CallContext) => unknown;
-  /** Only the gateway itself may call it (no principal). */
-  gatewayOnly: boolean;
+  /** For the gateway itself and other services, without a principal; people cannot call it. */
+  internal: boolean;
 }
 
 /** The methods that a process serves, by full path; both channel drivers dispatch through it. */
@@ -18,13 +18,13 @@ export class ServiceRegistry {
   register<S extends ServiceDefinition>(
     definition: S,
     handlers: Handlers<S, CallContext>,
-    options: { gatewayOnly?: boolean } = {},
+    options: { internal?: boolean } = {},
   ): void {
     for (const [name, method] of Object.entries(definition)) {
       this.methods.set(method.path, {
         definition: method,
         handler: (handlers as Record<string, RegisteredMethod['handler']>)[name]!,
-        gatewayOnly: options.gatewayOnly ?? false,
+        internal: options.internal ?? false,
       });
     }
   }
