@@ -1,7 +1,7 @@
-import { createGroupCommit } from '../src/inbound/group-commit';
 import { createSmtpListener } from '../src/inbound/smtp-listener';
 import type { AcceptOutcome, SmtpDelivery } from '../src/inbound/smtp-delivery';
 import { readFileSync } from 'node:fs';
+import { createGroupCommit } from '@dak/platform/group-commit';
 import {
   dataOf,
   generatedMessages,

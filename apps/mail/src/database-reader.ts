@@ -1,10 +1,10 @@
+import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import {
   statementName,
   type Database,
   type PreparedStatement,
   type SqlExecutor,
 } from '@dak/platform/postgres';
-import { createGroupCommit, type GroupCommit } from './inbound/group-commit';
 
 type Rows = readonly Record<string, unknown>[];
 

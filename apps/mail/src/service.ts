@@ -14,6 +14,7 @@ import {
 import { systemClock, uuidv7, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { ServiceRegistry } from '@dak/platform/grpc';
+import { createIdempotencySweeper } from '@dak/platform/idempotency';
 import { OutboxRelay, type Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
@@ -28,7 +29,6 @@ import { createConversationHandlers } from './conversations/handlers';
 import { createDeliveryWorker } from './deliveries/delivery-worker';
 import { createTransport } from './deliveries/transports/create-transport';
 import { createDraftHandlers } from './drafts/handlers';
-import { createIdempotencySweeper } from './idempotency/sweep-idempotency';
 import { createImportHandlers } from './import/handlers';
 import { createAddressDirectory } from './inbound/address-directory';
 import { watchBurst } from './inbound/burst';

@@ -1,6 +1,6 @@
 import type { Document } from '@dak/contracts/mail';
 import { ConflictError, uuidv7 } from '@dak/kernel';
-import { idempotentGroup, type IdempotentOutcome } from '../src/idempotency/idempotent';
+import { idempotentGroup, type IdempotentOutcome } from '@dak/platform/idempotency';
 import { contextOf, openMailDatabase, principal, type MailDatabase } from './mail-fixtures';
 
 let mail: MailDatabase;

@@ -1,9 +1,9 @@
 import type { ActivityRecord } from '@dak/contracts/api';
 import type { ListActivityRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
 import { loadConversation } from '../conversations/load-conversation';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import { SqlParameters } from '../sql-parameters';
 
 interface ActivityRow {

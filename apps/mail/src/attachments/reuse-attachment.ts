@@ -1,8 +1,8 @@
 import type { Clock } from '@dak/kernel';
 import type { Document, ReuseAttachmentRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
 import type { Database } from '@dak/platform/postgres';
-import { idempotent } from '../idempotency/idempotent';
 import { findAttachment } from './find-attachment';
 import { UPLOAD_LIFETIME_MS, type UploadRow } from './upload';
 import { uploadDocument } from './upload-file';

@@ -1,5 +1,5 @@
+import { createRepeatingWorker, type RepeatingWorker } from '@dak/platform/lifecycle';
 import type { Database } from '@dak/platform/postgres';
-import { createRepeatingWorker, type RepeatingWorker } from '../repeating-worker';
 import { deleteExpiredUploads } from './upload-store';
 
 const BATCH = 1_000;

@@ -4,8 +4,8 @@ import type { Document, UploadDescription, UploadRequest } from '@dak/contracts/
 import { safeFilename } from '@dak/formats/rfc5322';
 import type { BlobReference, BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
 import type { Database } from '@dak/platform/postgres';
-import { idempotent } from '../idempotency/idempotent';
 import {
   MAX_UPLOAD_BYTES,
   normalizeContentType,

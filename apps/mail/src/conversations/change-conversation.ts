@@ -1,9 +1,9 @@
 import type { Document } from '@dak/contracts/mail';
 import type { Transaction } from '@dak/platform/postgres';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
 import { actorOf } from '../actor';
 import type { ActivityEntry } from '../activity/activity-store';
-import { idempotent } from '../idempotency/idempotent';
 import type { ConversationDeps } from './conversation-deps';
 import type { ConversationRow } from './conversation-row';
 import { loadConversation } from './load-conversation';

@@ -1,7 +1,7 @@
 import type { Clock } from '@dak/kernel';
+import { createRepeatingWorker, type RepeatingWorker } from '@dak/platform/lifecycle';
 import type { Database } from '@dak/platform/postgres';
 import { SYSTEM } from '../actor';
-import { createRepeatingWorker, type RepeatingWorker } from '../repeating-worker';
 import { REOPEN_WINDOW_DAYS } from './conversation-status';
 import { lockConversations } from './conversation-store';
 import { decideUnsnooze } from './decide-changes';

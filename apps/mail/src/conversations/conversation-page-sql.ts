@@ -1,7 +1,6 @@
 import { seesWholeOrganization, type Principal } from '@dak/kernel';
-import { DEFAULT_PER_PAGE } from '@dak/platform/paging';
+import { DEFAULT_PER_PAGE, type PageWindow } from '@dak/platform/paging';
 import type { PreparedStatement } from '@dak/platform/postgres';
-import type { PageWindow } from '../page-window';
 import { textQuery } from '../search/text-query';
 import { SqlParameters } from '../sql-parameters';
 import type { ConversationFilter } from './conversation-filter';

@@ -1,10 +1,10 @@
 import type { ConversationServiceService } from '@dak/contracts/mail';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
+import { jsonBytes } from '@dak/platform/paging';
 import { listActivity } from '../activity/list-activity';
 import { addNote } from '../messages/add-note';
 import { getMessage, getRawMessage } from '../messages/get-message';
 import { listMessages } from '../messages/list-messages';
-import { jsonBytes } from '../page-window';
 import { searchMail } from '../search/search-mail';
 import { assignConversation } from './assign-conversation';
 import { changeConversation, conversationDocument } from './change-conversation';

@@ -1,7 +1,7 @@
 import type { ListConversationsRequest, Page } from '@dak/contracts/mail';
 import { InvalidError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
-import { pageOf, pageWindow } from '../page-window';
+import { pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from './conversation-deps';
 import { conversationFilter } from './conversation-filter';
 import { COUNT_LIMIT, conversationPage, type ConversationSort } from './conversation-page-sql';

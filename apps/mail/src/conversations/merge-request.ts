@@ -5,8 +5,8 @@ import type {
 } from '@dak/contracts/mail';
 import { ConflictError, InvalidError, isUuid, uuidv7 } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
 import { actorOf } from '../actor';
-import { idempotent } from '../idempotency/idempotent';
 import { conversationDocument } from './change-conversation';
 import type { ConversationDeps } from './conversation-deps';
 import { allocateConversationNumbers } from './conversation-store';

@@ -1,6 +1,6 @@
 import type { Clock } from '@dak/kernel';
+import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import type { Database } from '@dak/platform/postgres';
-import { createGroupCommit, type GroupCommit } from '../inbound/group-commit';
 import type { AttemptResult } from './attempt-result';
 import { recordResults } from './record-results';
 

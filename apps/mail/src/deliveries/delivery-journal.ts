@@ -1,7 +1,7 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGroupCommit } from '../inbound/group-commit';
+import { createGroupCommit } from '@dak/platform/group-commit';
 
 /** "The next hop has accepted this": what must not be forgotten before the database knows it. */
 export interface JournalEntry {

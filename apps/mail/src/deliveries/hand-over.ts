@@ -1,7 +1,7 @@
 import { DomainError, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
+import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database } from '@dak/platform/postgres';
-import { createGroupCommit } from '../inbound/group-commit';
 import type { RecipientVerdict } from '../inbound/smtp-delivery';
 import { placeLarge } from '../inbound/spool';
 import type { RecipientResult } from '../outbound/smtp-phase';

@@ -1,12 +1,12 @@
 import { InvalidError, uuidv7, type Clock } from '@dak/kernel';
 import type { CreateDraftRequest, Document } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 import { actorOf } from '../actor';
 import { loadConversation } from '../conversations/load-conversation';
-import { idempotent } from '../idempotency/idempotent';
 import { requireMailbox } from '../mailboxes/visibility';
-import { jsonBytes } from '../page-window';
 import { loadUploads } from '../submissions/load-files';
 import { renderDraft, type DraftRow } from './draft';
 import { fieldsOfCompose, fieldsOfReply } from './draft-fields';

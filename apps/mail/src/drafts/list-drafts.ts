@@ -1,8 +1,8 @@
 import { InvalidError, isUuid } from '@dak/kernel';
 import type { ListDraftsRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { Readers } from '../database-reader';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import { SqlParameters } from '../sql-parameters';
 import { renderDraft, type DraftRow } from './draft';
 import { DRAFT_COLUMNS } from './draft-store';

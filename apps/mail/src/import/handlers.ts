@@ -1,7 +1,7 @@
 import type { Document, ImportRequest, ImportServiceService } from '@dak/contracts/mail';
 import { InvalidError, NotFoundError, isUuid, uuidv7 } from '@dak/kernel';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
-import { idempotent } from '../idempotency/idempotent';
+import { idempotent } from '@dak/platform/idempotency';
 import { requireMailbox } from '../mailboxes/visibility';
 import { importItems, importType, type ImportType } from './import-items';
 import { insertImport, selectImport, type ImportRow } from './import-store';

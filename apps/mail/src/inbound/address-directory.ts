@@ -1,7 +1,7 @@
 import type { Clock } from '@dak/kernel';
+import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database, PreparedStatement } from '@dak/platform/postgres';
 import { addressLookup, type AddressLookup } from './address-lookup';
-import { createGroupCommit } from './group-commit';
 import type { RecipientVerdict } from './smtp-delivery';
 
 /** Milliseconds for which a mailbox that was found is not looked up again. */

@@ -1,6 +1,6 @@
 import type { BlobStore } from '@dak/platform/blobs';
+import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { createGroupCommit } from './group-commit';
 import type { SpoolEntry } from './spool-entry';
 import { spoolInsert } from './spool-store';
 

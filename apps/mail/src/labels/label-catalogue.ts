@@ -10,10 +10,10 @@ import type {
 } from '@dak/contracts/mail';
 import { ConflictError, InvalidError, NotFoundError, isUuid, uuidv7 } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import { actorOf } from '../actor';
 import type { Label, Prisma } from '../generated/prisma/client';
-import { idempotent } from '../idempotency/idempotent';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import type { LabelDeps } from './label-deps';
 import { labelName } from './label-name';
 import { replaceLabel } from './replace-label';

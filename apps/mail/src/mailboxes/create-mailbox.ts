@@ -2,9 +2,9 @@ import type { CreateMailboxRequest, Document } from '@dak/contracts/mail';
 import { AGENT_MODES } from '@dak/contracts/api';
 import { ConflictError, InvalidError, isUuid, seesWholeOrganization, uuidv7 } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
 import { isUniqueViolation, type SqlExecutor } from '@dak/platform/postgres';
-import { idempotent } from '../idempotency/idempotent';
-import { jsonBytes } from '../page-window';
 import {
   DEFAULT_MAILBOX_SETTINGS,
   displayName,

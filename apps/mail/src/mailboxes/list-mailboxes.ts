@@ -1,6 +1,6 @@
 import type { ListMailboxesRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { MailboxDeps } from './mailbox-deps';
 import { selectMailboxes } from './mailbox-store';
 import { mailboxRecords } from './render-mailbox';

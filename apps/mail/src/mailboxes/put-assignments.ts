@@ -2,7 +2,7 @@ import type { AssignmentsRecord } from '@dak/contracts/api';
 import type { Document, PutAssignmentsRequest } from '@dak/contracts/mail';
 import { InvalidError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
-import { jsonBytes } from '../page-window';
+import { jsonBytes } from '@dak/platform/paging';
 import { uuids } from './create-mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import {

@@ -1,8 +1,8 @@
 import type { Document, RestoreMailboxRequest } from '@dak/contracts/mail';
 import { NotFoundError, isUuid } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
 import { isUniqueViolation } from '@dak/platform/postgres';
-import { idempotent } from '../idempotency/idempotent';
 import { addressTaken, documentOf } from './create-mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import { selectDeleted, updateMailbox } from './mailbox-store';

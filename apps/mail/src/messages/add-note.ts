@@ -1,12 +1,12 @@
 import type { AddNoteRequest, Document } from '@dak/contracts/mail';
 import { InvalidError, isUuid } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
 import { actorOf } from '../actor';
 import type { ConversationDeps } from '../conversations/conversation-deps';
 import { loadConversation } from '../conversations/load-conversation';
 import { recordMessages } from '../conversations/record-messages';
-import { idempotent } from '../idempotency/idempotent';
-import { jsonBytes } from '../page-window';
 import { noteMessage } from './note-message';
 import { messageRecords } from './render-message';
 import { selectMessage } from './select-messages';

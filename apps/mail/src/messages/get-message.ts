@@ -2,9 +2,9 @@ import type { Chunk, Document, GetMessageRequest, GetRawMessageRequest } from '@
 import { NotFoundError, isUuid, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
 import { loadConversation } from '../conversations/load-conversation';
-import { jsonBytes } from '../page-window';
 import type { MessageRow } from './message-row';
 import { readHeaders, readRawHtml } from './raw-message';
 import { messageRecords } from './render-message';

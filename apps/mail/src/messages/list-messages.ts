@@ -1,8 +1,8 @@
 import type { ListMessagesRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
 import { loadConversation } from '../conversations/load-conversation';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import { readHeaders } from './raw-message';
 import { messageRecords } from './render-message';
 import { selectMessagePage } from './select-messages';

@@ -2,10 +2,10 @@ import type { SearchHitRecord } from '@dak/contracts/api';
 import type { Page, SearchRequest } from '@dak/contracts/mail';
 import { InvalidError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
 import { conversationFilter } from '../conversations/conversation-filter';
 import { COUNT_LIMIT } from '../conversations/conversation-page-sql';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import { selectHits } from './search-store';
 import { textQuery } from './text-query';
 

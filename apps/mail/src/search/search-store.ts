@@ -1,8 +1,8 @@
 import type { Principal } from '@dak/kernel';
+import type { PageWindow } from '@dak/platform/paging';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ConversationFilter } from '../conversations/conversation-filter';
 import { conversationConditions } from '../conversations/conversation-page-sql';
-import type { PageWindow } from '../page-window';
 
 export interface Hit {
   type: 'conversation' | 'message';

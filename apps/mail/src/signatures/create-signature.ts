@@ -1,9 +1,9 @@
 import { InvalidError, uuidv7, type Clock } from '@dak/kernel';
 import type { CreateSignatureRequest, Document } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
 import type { Signature } from '../generated/prisma/client';
-import { idempotent } from '../idempotency/idempotent';
-import { jsonBytes } from '../page-window';
 import type { TenantRecords, WithTenant } from '../prisma-tenant';
 import {
   parseSignatureHtml,

@@ -1,7 +1,7 @@
 import type { ListSignaturesRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import { mailboxIsOpen } from '../mailboxes/visibility';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import type { WithTenant } from '../prisma-tenant';
 import { SqlParameters } from '../sql-parameters';
 import { renderSignature } from './signature';

@@ -3,13 +3,13 @@ import { ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
 import type { SubmissionReceipt } from '@dak/contracts/api';
 import type { Document } from '@dak/contracts/mail';
 import type { BlobStore } from '@dak/platform/blobs';
+import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import type { CallContext } from '@dak/platform/grpc';
+import { idempotentGroup } from '@dak/platform/idempotency';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import { allocateConversationNumbers } from '../conversations/conversation-store';
 import { recordMessages } from '../conversations/record-messages';
 import { PRIORITIES } from '../deliveries/delivery';
-import { idempotentGroup } from '../idempotency/idempotent';
-import { createGroupCommit, type GroupCommit } from '../inbound/group-commit';
 import {
   envelopeOf,
   plainRecipients,

@@ -1,7 +1,7 @@
 import type { Document, GetOutboxEntryRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes } from '@dak/platform/paging';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { jsonBytes } from '../page-window';
 import { selectDeliveries } from './delivery-summary';
 import { loadSubmission } from './outbox-store';
 import { renderOutboxEntry } from './render-outbox-entry';

@@ -1,9 +1,9 @@
 import { InvalidError, isUuid } from '@dak/kernel';
 import type { ListOutboxRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { Readers } from '../database-reader';
 import { conversationIsOpen } from '../mailboxes/visibility';
-import { jsonBytes, pageOf, pageWindow } from '../page-window';
 import { SqlParameters } from '../sql-parameters';
 import { selectDeliveries } from './delivery-summary';
 import { OUTBOX_COLUMNS, type OutboxRow } from './outbox-store';

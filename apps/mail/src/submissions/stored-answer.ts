@@ -1,8 +1,7 @@
 import type { Document } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { answerKey, answersOf, answersQuery, replay } from '@dak/platform/idempotency';
 import type { Database } from '@dak/platform/postgres';
-import { answersOf, answersQuery } from '../idempotency/answer-store';
-import { answerKey, replay } from '../idempotency/stored-answer';
 
 /**
  * The answer to an earlier request with the same Idempotency-Key, looked up before anything else: a

@@ -1,2 +1,3 @@
 export { freePort } from './free-port';
 export { runUntilStopped, type Running } from './run-until-stopped';
+export { createRepeatingWorker, type RepeatingWorker } from './repeating-worker';

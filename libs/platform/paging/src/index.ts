@@ -8,3 +8,4 @@ export {
   type Page,
   type PageRequest,
 } from './page';
+export { jsonBytes, pageOf, pageWindow, type PageWindow } from './page-window';

@@ -1,5 +1,5 @@
 import type { Database } from '@dak/platform/postgres';
-import { createRepeatingWorker, type RepeatingWorker } from '../repeating-worker';
+import { createRepeatingWorker, type RepeatingWorker } from '@dak/platform/lifecycle';
 import { IDEMPOTENCY_HOURS } from './stored-answer';
 
 const BATCH = 1_000;

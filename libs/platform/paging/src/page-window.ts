@@ -1,13 +1,7 @@
 import type { Page, PageRequest } from '@dak/contracts/mail';
 import { InvalidError } from '@dak/kernel';
-import {
-  DEFAULT_PER_PAGE,
-  MAX_PER_PAGE,
-  decodeCursor,
-  encodeCursor,
-  type CursorPosition,
-  type CursorScope,
-} from '@dak/platform/paging';
+import { decodeCursor, encodeCursor, type CursorPosition, type CursorScope } from './cursor';
+import { DEFAULT_PER_PAGE, MAX_PER_PAGE } from './page';
 
 /** Which rows of a list to read: from `offset`, or after the row at `after`. */
 export interface PageWindow {

@@ -1,0 +1,11 @@
+export { answersOf, answersQuery, insertAnswers, lockKeys, selectAnswers } from './answer-store';
+export { idempotent, idempotentGroup, type IdempotentOutcome } from './idempotent';
+export {
+  IDEMPOTENCY_HOURS,
+  answerKey,
+  replay,
+  type AnswerKey,
+  type IdempotentContext,
+  type StoredAnswer,
+} from './stored-answer';
+export { createIdempotencySweeper, sweepIdempotency } from './sweep-idempotency';
