@@ -4,6 +4,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ActivityEntry } from '../activity/activity-store';
 import { bringForwardAnswered } from '../deliveries/bring-forward-answered';
 import { mailReceivedEvent } from '../events/mail-events';
+import { reportEvents } from '../events/report-events';
 import {
   hex,
   insertAttachments,
@@ -207,6 +208,9 @@ function withMessages(
             received(message, known === null && message === first.message, status),
           ),
       });
+      for (const build of reportEvents(message)) {
+        messageEvents.push({ messageId: message.id, actor: message.author, build });
+      }
     }
   }
   return {

@@ -1,4 +1,6 @@
 import {
+  BounceReceived,
+  ComplaintReceived,
   ConversationUpdated,
   type EventEnvelope,
   MailFailed,
@@ -48,6 +50,16 @@ export function mailSentEvent(facts: EventFacts, data: MailSent): EventEnvelope 
 
 export function mailFailedEvent(facts: EventFacts, data: MailFailed): EventEnvelope {
   return envelope('mail.failed', 'dak.events.v1.MailFailed', facts, encode(MailFailed, data));
+}
+
+export function bounceReceivedEvent(facts: EventFacts, data: BounceReceived): EventEnvelope {
+  const bytes = encode(BounceReceived, data);
+  return envelope('bounce.received', 'dak.events.v1.BounceReceived', facts, bytes);
+}
+
+export function complaintReceivedEvent(facts: EventFacts, data: ComplaintReceived): EventEnvelope {
+  const bytes = encode(ComplaintReceived, data);
+  return envelope('complaint.received', 'dak.events.v1.ComplaintReceived', facts, bytes);
 }
 
 export function conversationUpdatedEvent(

@@ -9,6 +9,7 @@ import type { NewMessage } from '../messages/new-message';
 import type { MessageReading } from '../reading/message-reading';
 import { inboundMessage, indexedSubject } from './inbound-message';
 import { selectKnownMessages, selectMailboxAddresses, type KnownMessage } from './known-messages';
+import { bouncesOf, complaintOf, selectReportedMails } from './match-reports';
 import type { NumberReserve } from './number-reserve';
 import type { SpoolEntry } from './spool-entry';
 import { takeSpoolEntries } from './spool-store';
@@ -74,6 +75,11 @@ async function store(
   await lockMailboxesForThreading(tx, organizationId, mailboxIds);
   const addresses = await selectMailboxAddresses(tx, organizationId, mailboxIds);
   const fresh = await withoutCopies(tx, organizationId, items, addresses);
+  const reported = await selectReportedMails(
+    tx,
+    organizationId,
+    fresh.map(({ reading }) => reading),
+  );
 
   const messages: NewMessage[] = [];
   const memories: ThreadMemory[] = [];
@@ -93,6 +99,8 @@ async function store(
       const placement = threading.placements.get(thread.id)!;
       messages.push({
         ...inboundMessage({ ...item, thread }),
+        bounces: bouncesOf(item.reading, reported),
+        complaint: complaintOf(item.reading, reported),
         conversation: toConversation(placement, members, labels, threading.placements),
       });
     }

@@ -54,6 +54,30 @@ export interface NewMessage {
   attachments: readonly NewAttachment[];
   /** Imported mail does not change the status of a conversation that exists. */
   imported: boolean;
+  /** What a delivery status notification says, per recipient. */
+  bounces?: readonly NewBounce[];
+  /** What a feedback report says. */
+  complaint?: NewComplaint | null;
+}
+
+/** RFC 3464 §2.3, with our own message where it could be found. */
+export interface NewBounce {
+  recipient: string;
+  action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
+  /** Enhanced status code (RFC 3463); empty when the report has none. */
+  status: string;
+  smtpCode: number | null;
+  hard: boolean;
+  reason: string;
+  bouncedMessageId: string | null;
+  deliveryId: string | null;
+}
+
+/** RFC 5965 §3.1. */
+export interface NewComplaint {
+  feedbackType: string;
+  recipients: readonly string[];
+  complainedMessageId: string | null;
 }
 
 export type NewMessageConversation =
