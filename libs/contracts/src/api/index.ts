@@ -1,3 +1,5 @@
 export * from './records';
 export * from './event-data';
+export * from './rule-records';
 export * from './template-records';
+export * from './webhook-records';
