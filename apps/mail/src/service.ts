@@ -9,13 +9,14 @@ import {
   MailboxServiceService,
   SignatureServiceService,
   SubmissionServiceService,
+  TemplateServiceService,
   TenantServiceService,
 } from '@dak/contracts/mail';
 import { systemClock, uuidv7, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
-import { OutboxRelay, type Log } from '@dak/platform/log';
+import { createInboxSweeper, OutboxRelay, type Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import type { SharedState } from '@dak/platform/shared-state';
@@ -46,6 +47,7 @@ import { createSignatureHandlers } from './signatures/handlers';
 import { createAcceptor } from './submissions/acceptor';
 import { createSendQuota } from './submissions/send-quota';
 import { createSubmissionHandlers } from './submissions/handlers';
+import { createTemplateHandlers } from './templates/handlers';
 
 export interface MailServiceOptions {
   /** `dak_mail` under its runtime role, migrated. */
@@ -117,7 +119,6 @@ export function createMailService(options: MailServiceOptions): MailService {
     log: logger,
     owner: () => readProcessName(options.journalFolder),
     mustYield: () => arrivals.hasPrecedence(),
-    onStored: () => relay.wake(),
   });
   const spool = createSpool({
     database,
@@ -157,10 +158,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     onSpooled: () => pipeline.wake(),
     onError: failed('a delivery could not be worked on; it is tried again'),
   });
-  const onAccepted = (): void => {
-    deliveries.wake();
-    relay.wake();
-  };
+  const onAccepted = (): void => deliveries.wake();
   const acceptor = createAcceptor({
     database,
     blobs,
@@ -176,6 +174,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     }),
     createUploadSweeper({ database, onError: failed('expired uploads were not removed') }),
     createIdempotencySweeper({ database, onError: failed('old answers were not removed') }),
+    createInboxSweeper({ database, onError: failed('ids of old events were not removed') }),
   ];
 
   const registry = new ServiceRegistry();
@@ -191,6 +190,7 @@ export function createMailService(options: MailServiceOptions): MailService {
   registry.register(SubmissionServiceService, createSubmissionHandlers(submissions));
   registry.register(DraftServiceService, createDraftHandlers(submissions));
   registry.register(SignatureServiceService, createSignatureHandlers(records));
+  registry.register(TemplateServiceService, createTemplateHandlers(records));
   registry.register(AttachmentServiceService, createAttachmentHandlers({ ...records, blobs }));
   registry.register(
     ImportServiceService,

@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { InProcessChannel } from '@dak/platform/grpc';
 import { freePort, type Running } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
-import { createLogger } from '@dak/platform/logging';
+import { createLoggers, failureReport } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { FolderBlobStore } from '@dak/platform/blobs';
@@ -79,7 +79,7 @@ async function start(
   undo: (() => unknown)[],
 ): Promise<Pick<Running, 'failed'>> {
   let isStarted = false;
-  const logger = createLogger('dak', config.DAK_LOG_LEVEL);
+  const logger = createLoggers(config.DAK_LOG_LEVEL);
   const data = openDataFolder(config.DAK_DATA_DIR);
   undo.push(() => data.release());
   const file = join(data.path, 'bootstrap.json');
@@ -108,7 +108,10 @@ async function start(
   undo.push(() => logPool.end());
   const log = await PostgresLog.open({
     pool: logPool,
-    onError: (error) => logger.warn({ err: error }, 'the event log is tried again'),
+    onError: failureReport(
+      logger('log'),
+      'the event log could not be worked on; it is tried again',
+    ),
   });
   undo.push(() => log.close());
 
@@ -117,7 +120,7 @@ async function start(
     log,
     blobs: await FolderBlobStore.open(join(data.path, 'blobs')),
     sharedState,
-    logger: logger.child({ service: 'mail' }),
+    logger: logger('mail'),
     metrics,
     secret,
     hostName: config.DAK_HOSTNAME,
@@ -136,7 +139,7 @@ async function start(
   const gateway = createGateway({
     databaseUrl: databases.gateway,
     sharedState,
-    logger: logger.child({ service: 'gateway' }),
+    logger: logger('gateway'),
     metrics,
     version: VERSION,
     siteUrl: addresses.site,

@@ -25,7 +25,7 @@ async function startReplica(name: string, port = 0) {
     return { text: name };
   };
   const echo = registry.find(EchoService.echo.path);
-  echo.handler = answer as typeof echo.handler;
+  echo.handler = answer;
   replica.server = await startEchoServer(registry, port);
   return replica;
 }

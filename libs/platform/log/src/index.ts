@@ -16,14 +16,8 @@ export {
   type SubscribeOptions,
   type Subscription,
 } from './log';
+export { createInboxSweeper } from './inbox-sweeper';
 export { murmur2, partitionOf } from './murmur2';
-export {
-  OUTBOX_SHARDS,
-  appendToOutbox,
-  claimInbox,
-  fromLogRecord,
-  sweepInbox,
-  toLogMessage,
-} from './outbox';
+export { OUTBOX_SHARDS, appendToOutbox, claimInbox, fromLogRecord, toLogMessage } from './outbox';
 export { OutboxRelay, type OutboxRelayOptions, type OutboxSource } from './outbox-relay';
 export { PostgresLog, type PostgresLogOptions } from './postgres-log';

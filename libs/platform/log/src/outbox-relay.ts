@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { OUTBOX_SIGNAL } from './outbox';
 import { FencedError, type OutboxRow, type RelayChannel } from './log';
 
 /** The database of the service that owns the outbox; `Database` of platform/postgres is one. */
 export interface OutboxSource {
   asWorker<T>(work: (tx: SqlExecutor) => Promise<T>): Promise<T>;
+  /** @returns what ends it */
+  onSignal?(name: string, listener: () => void): () => void;
 }
 
 export interface OutboxRelayOptions {
@@ -58,6 +61,7 @@ export class OutboxRelay {
   #signalled = false;
   #renewAt = 0;
   #uncertain = true;
+  #unlisten: (() => void) | undefined;
 
   constructor(options: OutboxRelayOptions) {
     this.#options = { leaseMs: 10_000, maxBatch: 1_000, gapMs: 20, pollMs: [5, 250], ...options };
@@ -65,10 +69,12 @@ export class OutboxRelay {
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    if (this.#running !== null) return;
+    this.#unlisten = this.#options.source.onSignal?.(OUTBOX_SIGNAL, () => this.wake());
+    this.#running = this.#run();
   }
 
-  /** Call after a commit that wrote to the outbox: the relay looks at once instead of at its next poll. */
+  /** Looks at once instead of at the next poll; a source with signals does it after every commit that wrote to the outbox. */
   wake(): void {
     this.#signalled = true;
     this.#wake();
@@ -77,6 +83,7 @@ export class OutboxRelay {
   /** Finishes the batch in hand and frees the shards. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#unlisten?.();
     this.wake();
     await this.#running;
     await this.#options.channel.release();

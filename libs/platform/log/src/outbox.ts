@@ -8,6 +8,9 @@ import { packBytes } from './packed-bytes';
 /** A key stays in one shard, so that one relay at a time moves it. */
 export const OUTBOX_SHARDS = 8;
 
+/** Given by a transaction that wrote to the outbox, so that the relay of the same process does not wait for its poll. */
+export const OUTBOX_SIGNAL = 'outbox';
+
 const APPEND = `
   insert into outbox (id, topic, key, shard, headers, payload)
   select id, topic, key, shard, headers, substring($6::bytea from start for length)
@@ -37,6 +40,7 @@ export async function appendToOutbox(
     starts,
     lengths,
   ]);
+  executor.signal?.(OUTBOX_SIGNAL);
 }
 
 /** The whole envelope is the payload; headers repeat what can be asked without decoding (CloudEvents names). */
@@ -93,11 +97,18 @@ export async function claimInbox(
   return new Set(rows.map((row) => row.event_id));
 }
 
-/** Forgets what is older than every possible redelivery. @returns rows removed. */
-export async function sweepInbox(executor: SqlExecutor, keepDays: number): Promise<number> {
+/** Forgets what is older than every possible redelivery, `limit` rows at most. @returns rows removed. */
+export async function sweepInbox(
+  executor: SqlExecutor,
+  keepDays: number,
+  limit: number,
+): Promise<number> {
   const { rowCount } = await executor.query(
-    `delete from inbox where received_at < now() - make_interval(days => $1)`,
-    [keepDays],
+    `delete from inbox
+      where ctid = any(array(
+            select ctid from inbox
+             where received_at < now() - make_interval(days => $1) limit $2))`,
+    [keepDays, limit],
   );
   return rowCount;
 }

@@ -63,13 +63,24 @@ describe('outbox and relay', () => {
     return rows[0]!.n;
   };
 
+  it('hears of a commit at once, however seldom it looks by itself', async () => {
+    const channel = log.openRelay('mail', 'one');
+    const relay = new OutboxRelay({ source: database, channel, pollMs: [60_000, 60_000] });
+    relay.start();
+    await eventually(async () => (await published()).length === 0);
+    for (let n = 1; n <= 3; n += 1) {
+      await append([event(n, 'a')]);
+      await eventually(async () => (await published()).length === n);
+    }
+    await relay.stop();
+  });
+
   it('moves committed events to consumers, whole and in order per conversation', async () => {
     const relay = relayOver(log.openRelay('mail', 'one'));
     relay.start();
     const seen: LogRecord[] = [];
     await log.subscribe('reader', Object.keys(TOPICS), async (batch) => void seen.push(...batch));
     for (let n = 1; n <= 5; n += 1) await append([event(n, 'a'), event(n, 'b')]);
-    relay.wake();
     await eventually(() => seen.length === 10);
     expect(fromLogRecord(seen.find(({ id }) => id === 'evt_a_1')!)).toEqual(event(1, 'a'));
     expect(seen[0]!.headers).toMatchObject({ ce_type: 'mail.received', ce_source: 'mail' });
@@ -257,7 +268,7 @@ describe('outbox and relay', () => {
     await service.admin.query(
       `update inbox set received_at = now() - interval '40 days' where event_id = 'evt_1'`,
     );
-    expect(await database.asWorker((tx) => sweepInbox(tx, 30))).toBe(1);
+    expect(await database.asWorker((tx) => sweepInbox(tx, 30, 100))).toBe(1);
     expect(await claim(['evt_1', 'evt_2'])).toEqual(new Set(['evt_1']));
   });
 

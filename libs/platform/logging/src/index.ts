@@ -1,2 +1,2 @@
 export { failureReport, type FailureLog } from './failure-report';
-export { createLogger, type Logger } from './logger';
+export { createLogger, createLoggers, type Logger } from './logger';

@@ -21,6 +21,17 @@ describe('createLogger', () => {
     });
   });
 
+  it('tells the services of one process apart, each by one name', () => {
+    const program = execFileSync('esbuild', ['--bundle', '--platform=node', '--loader=ts'], {
+      cwd: __dirname,
+      input: `import { createLoggers } from './logger'; const logger = createLoggers('info');
+              logger('mail').info('one'); logger('gateway').info('two');`,
+      encoding: 'utf8',
+    });
+    const { stderr } = spawnSync(process.execPath, ['-'], { input: program, encoding: 'utf8' });
+    expect(stderr.match(/"service":"\w+"/g)).toEqual(['"service":"mail"', '"service":"gateway"']);
+  });
+
   it('redacts credentials, addresses and bodies, one level down as well', () => {
     const line = logged(`log.info({ password: 'p', mail: { to: 'a@b', body: 'text' } }, 'x');`);
     expect(JSON.stringify(line)).not.toMatch(/"p"|a@b|text/);

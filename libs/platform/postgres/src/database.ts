@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { InvalidError, UnavailableError, isUuid } from '@dak/kernel';
 import { PipelinedQuery } from './pipelined-query';
@@ -18,6 +19,7 @@ export interface DatabaseOptions {
 export interface Transaction extends SqlExecutor {
   /** Runs once the commit is durable; not at all when the transaction fails. Must not throw. */
   afterCommit(effect: () => void): void;
+  signal(name: string): void;
 }
 
 const SET_TENANT = `select set_config('dak.organization_id', $1, true)`;
@@ -33,6 +35,7 @@ const RETRYABLE = new Set(['40001', '40P01']);
  */
 export class Database {
   readonly pool: pg.Pool;
+  readonly #signals = new EventEmitter().setMaxListeners(0);
 
   constructor(options: DatabaseOptions) {
     this.pool = new pg.Pool({
@@ -82,6 +85,12 @@ export class Database {
     return this.batch([{ name: 'dak_set_worker', text: SET_WORKER, values: [] }, ...statements]);
   }
 
+  /** Runs `listener`, which must not throw, after every commit whose transaction gave the signal. @returns what ends it */
+  onSignal(name: string, listener: () => void): () => void {
+    this.#signals.on(name, listener);
+    return () => this.#signals.off(name, listener);
+  }
+
   /** Rejects with {@link UnavailableError} when the server does not answer; what `/readyz` asks. */
   async ping(): Promise<void> {
     try {
@@ -113,15 +122,18 @@ export class Database {
     for (let attempt = 1; ; attempt += 1) {
       const client = await this.connect();
       const effects: (() => void)[] = [];
+      const signals = new Set<string>();
       try {
         await client.query(begin);
         const result = await work({
           query: (text, values) => run(client, text, values),
           afterCommit: (effect) => effects.push(effect),
+          signal: (name) => signals.add(name),
         });
         await client.query('commit');
         client.release();
         for (const effect of effects) effect();
+        for (const name of signals) this.#signals.emit(name);
         return result;
       } catch (error) {
         await rollBack(client, error);

@@ -112,6 +112,26 @@ describe('Database', () => {
     expect(rows).toEqual([]);
   });
 
+  it('signals once per commit, and not what was rolled back', async () => {
+    const heard: string[] = [];
+    const unlisten = database.onSignal('thing', () => heard.push('thing'));
+    await database.inTenant(ONE, async (tx) => {
+      tx.signal('thing');
+      tx.signal('thing');
+      tx.signal('other');
+      expect(heard).toEqual([]);
+    });
+    expect(heard).toEqual(['thing']);
+    const failing = database.inTenant(ONE, async (tx) => {
+      tx.signal('thing');
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    unlisten();
+    await database.asWorker(async (tx) => tx.signal('thing'));
+    expect(heard).toEqual(['thing']);
+  });
+
   it('repeats a transaction that met a deadlock', async () => {
     await insert(ONE, 10);
     await insert(ONE, 11);
