@@ -2,15 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { DomainError } from '@dak/kernel';
-import type { Registry } from 'prom-client';
+import { Probes, type ProbesOptions } from '@dak/platform/probes';
 import type { RequestHandler } from './request-handler';
 import { expectContinue } from './request-body';
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends ProbesOptions {
   handle: RequestHandler;
-  /** Rejects while a dependency is down. */
-  isReady: () => Promise<void>;
-  metrics: Registry;
 }
 
 /** Time for headers to arrive: a client that trickles them holds a socket, not a worker. */
@@ -23,9 +20,10 @@ const IDLE_SWEEP_MS = 50;
 /** The listening socket and Express, with probes before everything that can be slow or refused. */
 export class HttpServer {
   private readonly server: Server;
-  private stopping = false;
+  private readonly probes: Probes;
 
   constructor(private readonly options: HttpServerOptions) {
+    this.probes = new Probes(options);
     const app = express();
     app.disable('x-powered-by');
     app.disable('etag');
@@ -69,7 +67,7 @@ export class HttpServer {
 
   /** Not ready at once, no new connections; requests in flight get `graceMs` to end. */
   async close(graceMs = 10_000): Promise<void> {
-    this.stopping = true;
+    this.probes.stop();
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     // A connection that was busy becomes idle only with its reply, and Node then keeps it open.
@@ -82,40 +80,8 @@ export class HttpServer {
   }
 
   private dispatch(request: IncomingMessage, response: ServerResponse): void {
-    switch (request.url) {
-      case '/healthz':
-        return plain(response, 200, 'ok\n');
-      case '/readyz':
-        return this.answerReady(response);
-      case '/metrics':
-        return this.answerMetrics(response);
-      default:
-        return this.options.handle(request, response);
-    }
+    if (!this.probes.answer(request, response)) this.options.handle(request, response);
   }
-
-  private answerReady(response: ServerResponse): void {
-    if (this.stopping) return plain(response, 503, 'stopping\n');
-    this.options.isReady().then(
-      () => plain(response, 200, 'ready\n'),
-      (error: unknown) =>
-        plain(response, 503, `${error instanceof DomainError ? error.message : 'not ready'}\n`),
-    );
-  }
-
-  private answerMetrics(response: ServerResponse): void {
-    const { metrics } = this.options;
-    metrics.metrics().then(
-      (text) => {
-        response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
-      },
-      () => plain(response, 500, 'metrics are not available\n'),
-    );
-  }
-}
-
-function plain(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
 }
 
 /** What the HTTP parser refuses never reaches a route; it still gets the one error form. */

@@ -5,6 +5,9 @@ const integer = (minimum: number, maximum: number, sentence: string) =>
 const port = integer(0, 65_535, 'must be a port from 0 to 65535');
 const count = integer(1, Number.MAX_SAFE_INTEGER, 'must be an integer of at least 1');
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const addresses = z
+  .string()
+  .regex(/^[^:\s,]+:\d+(,[^:\s,]+:\d+)*$/, { error: 'must be host:port, or a comma list of them' });
 const url = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be a URL such as ${example}` });
 const postgresUrl = url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database');
@@ -98,11 +101,8 @@ export const VARIABLES = {
     secret: true,
   },
   DAK_MAIL_GRPC_URL: {
-    schema: z
-      .string()
-      .regex(/^[^:\s]+:\d+$/, { error: 'must be host:port' })
-      .optional(),
-    description: 'Where the gateway reaches the mail service',
+    schema: addresses.optional(),
+    description: 'Where other services reach the mail service; a comma list when it has replicas',
   },
   DAK_MAIL_GRPC_PORT: {
     schema: port.default(0),
@@ -114,11 +114,9 @@ export const VARIABLES = {
     secret: true,
   },
   DAK_WEBHOOK_GRPC_URL: {
-    schema: z
-      .string()
-      .regex(/^[^:\s]+:\d+$/, { error: 'must be host:port' })
-      .optional(),
-    description: 'Where the gateway reaches the webhook service',
+    schema: addresses.optional(),
+    description:
+      'Where other services reach the webhook service; a comma list when it has replicas',
   },
   DAK_WEBHOOK_GRPC_PORT: {
     schema: port.default(0),
@@ -130,11 +128,17 @@ export const VARIABLES = {
       'Hosts and networks besides public ones that webhooks may go to, as a comma list such as 127.0.0.1,10.0.0.0/8,http://localhost; with http:// plain HTTP is allowed there',
   },
   DAK_KAFKA_BROKERS: {
-    schema: z
-      .string()
-      .regex(/^[^:\s,]+:\d+(,[^:\s,]+:\d+)*$/, { error: 'must be a comma list of host:port' })
-      .optional(),
+    schema: addresses.optional(),
     description: 'Kafka brokers that carry the event log; absent = the log is in PostgreSQL',
+  },
+  DAK_METRICS_HOST: {
+    schema: z.string().default('127.0.0.1'),
+    description: 'Address of /metrics, /healthz and /readyz of a service other than the gateway',
+  },
+  DAK_METRICS_PORT: {
+    schema: port.default(0),
+    description:
+      'Port of /metrics, /healthz and /readyz of a service other than the gateway; 0 = any free port',
   },
   DAK_GRPC_HOST: {
     schema: z.string().default('127.0.0.1'),

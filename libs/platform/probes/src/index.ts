@@ -1,0 +1,2 @@
+export { startProbeServer, type ProbeServer } from './probe-server';
+export { Probes, type ProbesOptions } from './probes';
