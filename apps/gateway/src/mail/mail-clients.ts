@@ -7,6 +7,7 @@ import {
   MailboxServiceService,
   SignatureServiceService,
   SubmissionServiceService,
+  TemplateServiceService,
   TenantServiceService,
 } from '@dak/contracts/mail';
 import { createClient, type CallOptions, type Channel, type Client } from '@dak/platform/grpc';
@@ -19,6 +20,7 @@ export interface MailClients {
   readonly submissions: Client<typeof SubmissionServiceService, CallOptions>;
   readonly drafts: Client<typeof DraftServiceService, CallOptions>;
   readonly signatures: Client<typeof SignatureServiceService, CallOptions>;
+  readonly templates: Client<typeof TemplateServiceService, CallOptions>;
   readonly attachments: Client<typeof AttachmentServiceService, CallOptions>;
   readonly imports: Client<typeof ImportServiceService, CallOptions>;
   readonly tenants: Client<typeof TenantServiceService, CallOptions>;
@@ -32,6 +34,7 @@ export function createMailClients(channel: Channel): MailClients {
     submissions: createClient(SubmissionServiceService, channel),
     drafts: createClient(DraftServiceService, channel),
     signatures: createClient(SignatureServiceService, channel),
+    templates: createClient(TemplateServiceService, channel),
     attachments: createClient(AttachmentServiceService, channel),
     imports: createClient(ImportServiceService, channel),
     tenants: createClient(TenantServiceService, channel),

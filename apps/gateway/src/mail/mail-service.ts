@@ -14,6 +14,7 @@ import { outboxRoutes } from './outbox';
 import { searchRoutes } from './search';
 import { signatureRoutes } from './signatures';
 import { submissionRoutes } from './submissions';
+import { templateRoutes } from './templates';
 
 const ANNOUNCE_WITHIN_MS = 10_000;
 const MB = 1024 * 1024;
@@ -41,6 +42,7 @@ export function mailService(channel: Channel): Backend {
       ...submissionRoutes(clients),
       ...draftRoutes(clients),
       ...signatureRoutes(clients),
+      ...templateRoutes(clients),
       ...outboxRoutes(clients),
       ...attachmentRoutes(clients, parts),
       ...importRoutes(clients),

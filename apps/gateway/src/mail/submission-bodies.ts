@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { InvalidError, RefusedError } from '@dak/kernel';
+import { jsonField } from './request-fields';
 import { ComposeRequest, Content, ForwardRequest, ReplyRequest } from '@dak/contracts/mail';
 
 const MAX_LIST = 200;
@@ -13,6 +14,13 @@ export const contentFields = {
   bcc: addresses.optional(),
   body_text: z.string().nullable().optional(),
   body_html: z.string().nullable().optional(),
+  template_id: z.uuid().nullable().optional().meta({
+    description:
+      'Makes the text, and the subject of a new mail without one; excludes body_text and body_html.',
+  }),
+  template_variables: z.record(z.string(), z.unknown()).nullable().optional().meta({
+    description: 'Values by variable name of the template.',
+  }),
   attachment_tokens: z.array(z.string().max(200)).max(MAX_LIST).optional(),
   encrypt: z.boolean().optional(),
   send_at: time.nullable().optional().meta({
@@ -143,6 +151,8 @@ function toContent(body: ContentBody): Content {
   return Content.fromPartial({
     bodyText: body.body_text ?? undefined,
     bodyHtml: body.body_html ?? undefined,
+    templateId: body.template_id ?? undefined,
+    templateVariablesJson: jsonField(body.template_variables ?? undefined),
     attachmentTokens: body.attachment_tokens ?? [],
     sendAt: sendAtOf(body) ?? undefined,
     sendWindow:

@@ -9,7 +9,7 @@ import {
 import { parseReplyMode } from '../submissions/prepare-reply';
 import { assertHeaderSafe, formatRecipient } from '../submissions/recipient';
 import { MAX_RECIPIENTS } from '../submissions/recipient-lists';
-import { parseContent, parseSubject } from '../submissions/submission-request';
+import { assertNoBodies, parseContent, parseSubject } from '../submissions/submission-request';
 import type { DraftRow } from './draft';
 
 const MAX_RECIPIENT_LENGTH = 600;
@@ -63,6 +63,8 @@ const COLUMNS_OF_FIELD: Readonly<Record<string, readonly (keyof DraftFields)[]>>
   subject: ['subject'],
   body_text: ['body_text'],
   body_html: ['body_html'],
+  template_id: ['template_id'],
+  template_variables: ['template_variables'],
   attachment_tokens: ['attachment_tokens'],
   signature_id: ['sets_signature', 'signature_id'],
   signature_position: ['signature_position'],
@@ -95,7 +97,9 @@ export function withFields(row: DraftRow, request: UpdateDraftRequest): DraftRow
       Object.assign(next, { [column]: sent[column] });
     }
   }
-  return next;
+  assertNoBodies(next.template_id, next.body_text, next.body_html);
+  // Values of a template that is not named any more mean nothing.
+  return next.template_id === null ? { ...next, template_variables: null } : next;
 }
 
 /** The request that sending the draft is. */
@@ -127,6 +131,11 @@ function contentOf(row: DraftRow): Content {
   return Content.fromPartial({
     bodyText: row.body_text ?? undefined,
     bodyHtml: row.body_html ?? undefined,
+    templateId: row.template_id ?? undefined,
+    templateVariablesJson:
+      row.template_variables === null
+        ? undefined
+        : Buffer.from(JSON.stringify(row.template_variables)),
     attachmentTokens: row.attachment_tokens,
     sendAt: row.send_at ?? undefined,
     sendWindow: row.send_window === null ? undefined : SendWindow.fromPartial(row.send_window),
@@ -162,6 +171,8 @@ function fieldsOfContent(
   return {
     body_text: content.bodyText,
     body_html: content.bodyHtml,
+    template_id: content.templateId,
+    template_variables: content.templateVariables,
     attachment_tokens: [...content.attachmentTokens],
     sets_signature: content.signature.kind !== 'default',
     signature_id: content.signature.kind === 'chosen' ? content.signature.id : null,

@@ -15,6 +15,8 @@ export interface DraftRow {
   subject: string | null;
   body_text: string | null;
   body_html: string | null;
+  template_id: string | null;
+  template_variables: DraftRecord['template_variables'] | null;
   attachment_tokens: string[];
   sets_signature: boolean;
   signature_id: string | null;
@@ -49,6 +51,8 @@ export function renderDraft(row: DraftRow): DraftRecord {
     subject: row.subject,
     body_text: row.body_text,
     body_html: row.body_html,
+    template_id: row.template_id,
+    template_variables: row.template_variables ?? {},
     attachment_tokens: row.attachment_tokens,
     signature_id: row.signature_id,
     send_at: row.send_at,
@@ -72,6 +76,9 @@ export function openDraftOf(content: DraftContent) {
     subject: content.subject,
     body_text: content.body_text,
     body_html: content.body_html,
+    // The text that the template had made is what was taken back.
+    template_id: null,
+    template_variables: null,
     sets_signature: content.sets_signature,
     signature_id: content.signature_id,
     signature_position: content.signature_position,

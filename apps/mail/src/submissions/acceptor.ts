@@ -287,6 +287,8 @@ function submissionRow(entry: Entry, conversationId: string, rawSha256: string):
     author_name: facts.author.actor.name,
     author_run_id: facts.author.actor.runId,
     content: entry.draftContent,
+    template_id: facts.template?.id ?? null,
+    template_version: facts.template?.version ?? null,
     created_at: at,
     updated_at: at,
     finished_at: null,

@@ -4,6 +4,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { loadConversation } from '../conversations/load-conversation';
 import { findForwardedMessage } from './answered-message';
+import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles, type FileReference } from './load-files';
 import { loadSender } from './load-sender';
 import { draftFields } from './prepare-compose';
@@ -32,13 +33,14 @@ export async function forward(
   if (answeredBefore !== null) return answeredBefore;
   const { principal } = context;
   const { organizationId } = principal;
-  const content = parseContent(request.content ?? Content.fromPartial({}));
+  const asked = parseContent(request.content ?? Content.fromPartial({}));
   const lists = parseRecipientLists(request);
   const reader = deps.readers(organizationId);
   const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
   const { mailbox_id: mailboxId } = conversation;
   const findMailbox = mailboxOf(reader, organizationId, mailboxId);
-  const sender = await loadSender(reader, principal, mailboxId, findMailbox, content.signature);
+  const sender = await loadSender(reader, principal, mailboxId, findMailbox, asked.signature);
+  const { content, template } = await fillTemplate(reader, organizationId, asked);
   const { mailbox } = sender;
   const original = await findForwardedMessage(
     reader,
@@ -69,6 +71,7 @@ export async function forward(
     lists,
     subject,
     content,
+    template,
     quote: toQuote('forward', original),
     thread: { inReplyTo: null, references: chain },
     files: references.map((reference, index) => ({ reference, content: files[index]! })),

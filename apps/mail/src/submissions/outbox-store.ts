@@ -13,7 +13,7 @@ export type OutboxRow = Omit<SubmissionRow, 'content'> & {
 export const OUTBOX_COLUMNS = `s.id, s.conversation_id, e.conversation_id as current_conversation_id, s.mailbox_id, s.kind,
   s.subject, s.status, s.hold_reason, s.hold_until, s.send_at, s.undo_until, s.cancel_if_reply, s.is_automatic,
   s.at_most_once, s.mail_from, s.message_id_header, s.raw_sha256, s.size_bytes, s.author_type, s.author_id, s.author_name,
-  s.author_run_id, s.created_at, s.updated_at, s.finished_at`;
+  s.author_run_id, s.template_id, s.template_version, s.created_at, s.updated_at, s.finished_at`;
 
 /**
  * The submission, if the caller may send in its conversation.

@@ -2,6 +2,7 @@ import { uuidv7 } from '@dak/kernel';
 import { Content, type ComposeRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import { requireMailbox } from '../mailboxes/visibility';
+import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles } from './load-files';
 import { loadSender } from './load-sender';
 import { prepareSubmission, type PreparedSubmission } from './prepare-submission';
@@ -30,14 +31,20 @@ export async function prepareCompose(
   { principal }: CallContext,
   draftId: string | null = null,
 ): Promise<PreparedRequest> {
-  const content = parseContent(request.content ?? Content.fromPartial({}));
+  const asked = parseContent(request.content ?? Content.fromPartial({}));
   const lists = parseRecipientLists(request);
-  const subject = parseSubject(request.subject);
-  assertNotEmpty(content, subject);
+  const ownSubject = parseSubject(request.subject);
+  assertNotEmpty(asked, ownSubject);
   const reader = deps.readers(principal.organizationId);
   const findMailbox = requireMailbox(reader, principal, request.mailboxId, 'send');
   const { mailboxId } = request;
-  const sender = await loadSender(reader, principal, mailboxId, findMailbox, content.signature);
+  const sender = await loadSender(reader, principal, mailboxId, findMailbox, asked.signature);
+  const { content, template, ...filled } = await fillTemplate(
+    reader,
+    principal.organizationId,
+    asked,
+  );
+  const subject = ownSubject === '' ? filled.subject : ownSubject;
   const uploads = await loadUploads(reader, principal, content.attachmentTokens, draftId);
   const files = await readFiles(deps.blobs, principal.organizationId, uploads);
   const now = deps.clock();
@@ -51,6 +58,7 @@ export async function prepareCompose(
     lists,
     subject,
     content,
+    template,
     quote: null,
     thread: { inReplyTo: null, references: [] },
     files: uploads.map((reference, index) => ({ reference, content: files[index]! })),

@@ -10,6 +10,7 @@ import {
   usableRecipients,
   type AnsweredMessageRow,
 } from './answered-message';
+import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles } from './load-files';
 import { loadSender } from './load-sender';
 import { draftFields, type PreparedRequest } from './prepare-compose';
@@ -36,8 +37,8 @@ export async function prepareReply(
   draftId: string | null = null,
 ): Promise<PreparedReply> {
   const mode = parseReplyMode(request.replyMode);
-  const content = parseContent(request.content ?? Content.fromPartial({}));
-  assertNotEmpty(content);
+  const asked = parseContent(request.content ?? Content.fromPartial({}));
+  assertNotEmpty(asked);
   const extra = parseRecipientLists(request);
   const expected = request.expectedLastMessageId ?? null;
   if (expected !== null && !isUuid(expected)) {
@@ -48,7 +49,8 @@ export async function prepareReply(
   const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
   const { mailbox_id: mailboxId } = conversation;
   const findMailbox = mailboxOf(reader, organizationId, mailboxId);
-  const sender = await loadSender(reader, principal, mailboxId, findMailbox, content.signature);
+  const sender = await loadSender(reader, principal, mailboxId, findMailbox, asked.signature);
+  const { content, template } = await fillTemplate(reader, organizationId, asked);
   const { mailbox } = sender;
   const answered = await findAnsweredMessage(reader, organizationId, conversation.id);
   const author = authorOf(principal, content.runId);
@@ -86,6 +88,7 @@ export async function prepareReply(
     ),
     subject: replySubject(answered?.subject ?? conversation.subject),
     content,
+    template,
     quote: request.quoteOriginal && answered !== null ? toQuote('reply', answered) : null,
     thread:
       answered === null

@@ -4,6 +4,7 @@ import { sanitizeHtml } from '@dak/formats/html';
 import type { NewMessage } from '../messages/new-message';
 import { assembleBody, type Body } from './assemble-body';
 import { composeMime } from './compose-mime';
+import type { FilledContent } from './fill-template';
 import { htmlToPlainText } from './html-to-plain-text';
 import { assertMessageSize, type FileReference } from './load-files';
 import type { Sender } from './load-sender';
@@ -27,6 +28,8 @@ export interface SubmissionFacts {
   readonly lists: RecipientLists;
   readonly subject: string;
   readonly content: SubmissionContent;
+  /** What the bodies were made of; null: they were written. */
+  readonly template: FilledContent['template'];
   readonly quote: Quote | null;
   readonly thread: ThreadHeaders;
   readonly files: readonly { readonly reference: FileReference; readonly content: Buffer }[];

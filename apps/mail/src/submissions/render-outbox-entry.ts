@@ -26,6 +26,10 @@ export function renderOutboxEntry(
       name: row.author_name,
       run_id: row.author_run_id,
     },
+    template:
+      row.template_id === null || row.template_version === null
+        ? null
+        : { id: row.template_id, version: row.template_version },
     created_at: row.created_at,
     updated_at: row.updated_at,
   };

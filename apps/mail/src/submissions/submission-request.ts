@@ -11,6 +11,7 @@ import { parseSendWindow } from './send-window';
 
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 export const MAX_FILES = 20;
+const MAX_VARIABLES_BYTES = 256 * 1024;
 const MAX_SUBJECT_LENGTH = 998;
 const MAX_METADATA_KEYS = 64;
 
@@ -23,6 +24,9 @@ export type SignatureChoice =
 export interface SubmissionContent {
   readonly bodyText: string | null;
   readonly bodyHtml: string | null;
+  /** Makes the bodies, which are absent then. */
+  readonly templateId: string | null;
+  readonly templateVariables: Readonly<Record<string, unknown>> | null;
   readonly attachmentTokens: readonly string[];
   readonly sendTime: SendTimeRequest;
   readonly cancelIfReply: boolean;
@@ -57,12 +61,19 @@ export function parseContent(content: Content): SubmissionContent {
       `attachment_tokens names ${content.attachmentTokens.length} files; at most ${MAX_FILES} are allowed.`,
     );
   }
+  const { templateId } = content;
+  if (templateId !== undefined) {
+    if (!isUuid(templateId)) throw new InvalidError('template_id must be a UUID.');
+    assertNoBodies(templateId, content.bodyText, content.bodyHtml);
+  }
   if (content.replyTo.length > MAX_RECIPIENTS) {
     throw new InvalidError(`reply_to must not name more than ${MAX_RECIPIENTS} addresses.`);
   }
   return {
     bodyText: parseBody(content.bodyText, 'body_text'),
     bodyHtml: parseBody(content.bodyHtml, 'body_html'),
+    templateId: templateId ?? null,
+    templateVariables: parseTemplateVariables(content.templateVariablesJson),
     attachmentTokens: [...new Set(content.attachmentTokens)],
     sendTime: {
       sendAt: content.sendAt ?? null,
@@ -86,12 +97,30 @@ export function parseContent(content: Content): SubmissionContent {
  */
 export function assertNotEmpty(content: SubmissionContent, subject = ''): void {
   const { bodyText, bodyHtml, attachmentTokens } = content;
-  if (attachmentTokens.length > 0) return;
+  if (attachmentTokens.length > 0 || content.templateId !== null) return;
   if ([bodyText, bodyHtml, subject].some((text) => text !== null && text.trim() !== '')) return;
   throw new InvalidError(
     'body_text is missing: write something in body_text or body_html, or attach a file.',
     'empty_mail',
   );
+}
+
+/** @throws InvalidError when there are both a template and a text of the caller's */
+export function assertNoBodies(
+  templateId: string | null,
+  bodyText: string | null | undefined,
+  bodyHtml: string | null | undefined,
+): void {
+  if (templateId === null) return;
+  for (const [field, body] of [
+    ['body_text', bodyText],
+    ['body_html', bodyHtml],
+  ] as const) {
+    if (body === undefined || body === null) continue;
+    throw new InvalidError(
+      `template_id and ${field} exclude each other: the template makes the text. Leave one of them out.`,
+    );
+  }
 }
 
 /** @throws InvalidError */
@@ -163,6 +192,27 @@ function parseMetadata(json: Uint8Array): ConversationRecord['metadata'] {
     throw new InvalidError(sentence);
   }
   return Object.fromEntries(entries);
+}
+
+function parseTemplateVariables(json: Uint8Array): Readonly<Record<string, unknown>> | null {
+  if (json.length === 0) return null;
+  if (json.length > MAX_VARIABLES_BYTES) {
+    throw new DomainError(
+      'too_large',
+      'body_too_large',
+      `template_variables is larger than ${MAX_VARIABLES_BYTES} bytes. Attach long content as a file.`,
+    );
+  }
+  let parsed: unknown = null;
+  try {
+    parsed = JSON.parse(Buffer.from(json).toString('utf8'));
+  } catch {
+    // Refused below like everything else that is no object.
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new InvalidError('template_variables must be an object of values by variable name.');
+  }
+  return { ...parsed };
 }
 
 function parseRunId(runId: string | undefined): string | null {

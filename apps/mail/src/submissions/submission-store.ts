@@ -26,6 +26,8 @@ export interface SubmissionRow {
   author_name: string;
   author_run_id: string | null;
   content: DraftContent | null;
+  template_id: string | null;
+  template_version: number | null;
   created_at: string;
   updated_at: string;
   finished_at: string | null;

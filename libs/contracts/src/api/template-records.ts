@@ -10,10 +10,7 @@ export const TEMPLATE_VARIABLE_TYPES = [
 ] as const;
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-const TemplateValue = z.union([
-  scalar,
-  z.array(z.union([scalar, z.record(z.string(), scalar)])),
-]);
+const TemplateValue = z.union([scalar, z.array(z.union([scalar, z.record(z.string(), scalar)]))]);
 
 export const TemplateVariableRecord = z.object({
   name: z.string(),

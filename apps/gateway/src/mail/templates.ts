@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import {
+  TEMPLATE_VARIABLE_TYPES,
+  TemplatePreviewRecord,
+  TemplateRecord,
+  TemplateVersionRecord,
+} from '@dak/contracts/api';
+import { TemplateContent } from '@dak/contracts/mail';
+import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import { documentReply } from './document-reply';
+import type { MailClients } from './mail-clients';
+import { jsonField, sentFields } from './request-fields';
+import { servicePageReply, toPageRequest } from './service-page';
+import { created } from './submissions';
+
+const common = { tag: 'templates', scopes: ['templates.manage'] } as const;
+const template = { 200: { description: 'The template', schema: TemplateRecord } };
+
+const variable = z.object({
+  name: z.string().min(1).max(64),
+  type: z.enum(TEMPLATE_VARIABLE_TYPES),
+  required: z.boolean().optional(),
+  fallback: z.unknown().optional().meta({ description: 'Used where no value is given.' }),
+  description: z.string().max(500).nullable().optional(),
+});
+
+const createBody = z.object({
+  name: z.string().min(1).max(200),
+  alias: z.string().max(63).nullable().optional().meta({
+    description: 'A name for programs, unique among the templates of the organization.',
+  }),
+  subject: z.string().nullable().optional(),
+  body_text: z.string().nullable().optional().meta({
+    description: 'Made from body_html when absent.',
+  }),
+  body_html: z.string().nullable().optional().meta({
+    description: 'Sanitized; rules of <style> elements are written into style attributes.',
+  }),
+  variables: z.array(variable).max(100).optional(),
+});
+const changeBody = createBody.partial();
+
+const versionParams = z.object({
+  id: z.uuid(),
+  version: z.coerce.number().int().min(1).max(2_000_000_000),
+});
+
+const SYNTAX =
+  '{{name}} is a value, escaped in HTML. {{#name}}…{{/name}} shows for a value that is there and repeats for each item of a list ({{.}}, or {{field}} of an item that is an object), {{^name}}…{{/name}} for one that is not. Dates are written as they are given.';
+
+export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/templates',
+      summary: 'List templates',
+      request: { query: z.object({ ...pageFields, alias: z.string().max(63).optional() }) },
+      responses: {
+        200: { description: 'A page of templates', schema: pageOf(TemplateRecord) },
+      },
+      handler: async ({ query, call, url }) => {
+        const request = { page: toPageRequest(query), alias: query.alias };
+        return servicePageReply(url, query, await templates.listTemplates(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/templates',
+      summary: 'Create a template',
+      description: SYNTAX,
+      request: { body: createBody },
+      responses: { 201: { description: 'The template', schema: TemplateRecord } },
+      handler: async ({ body, call }) =>
+        created(await templates.createTemplate({ content: toContent(body) }, call)),
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/templates/{id}',
+      summary: 'Get a template',
+      request: { params: idParams },
+      responses: template,
+      handler: async ({ params, call }) =>
+        documentReply(200, await templates.getTemplate({ id: params.id }, call)),
+    }),
+    defineRoute({
+      ...common,
+      method: 'PATCH',
+      path: '/templates/{id}',
+      summary: 'Change a template',
+      description: 'Makes a new version; earlier ones stay as they are.',
+      versioned: true,
+      request: { params: idParams, body: changeBody },
+      responses: template,
+      handler: async ({ params, body, ifMatch, call }) => {
+        const request = {
+          id: params.id,
+          expectedVersion: ifMatch ?? undefined,
+          fields: sentFields(createBody.shape, body),
+          content: toContent(body),
+        };
+        return documentReply(200, await templates.updateTemplate(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/templates/{id}',
+      summary: 'Delete a template',
+      request: { params: idParams },
+      responses: { 204: { description: 'Deleted' } },
+      handler: async ({ params, call }) => {
+        await templates.deleteTemplate({ id: params.id }, call);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/templates/{id}/preview',
+      summary: 'Fill in a template without sending it',
+      idempotency: 'none',
+      request: {
+        params: idParams,
+        body: z.object({ variables: z.record(z.string(), z.unknown()).optional() }),
+      },
+      responses: { 200: { description: 'The mail as it would be', schema: TemplatePreviewRecord } },
+      handler: async ({ params, body, call }) => {
+        const request = { id: params.id, variablesJson: jsonField(body.variables) };
+        const { json } = await templates.previewTemplate(request, call);
+        return { status: 200, json };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/templates/{id}/versions',
+      summary: 'List the versions of a template',
+      request: { params: idParams, query: z.object(pageFields) },
+      responses: {
+        200: {
+          description: 'A page of versions, newest first',
+          schema: pageOf(TemplateVersionRecord),
+        },
+      },
+      handler: async ({ params, query, call, url }) => {
+        const request = { id: params.id, page: toPageRequest(query) };
+        return servicePageReply(url, query, await templates.listTemplateVersions(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/templates/{id}/versions/{version}',
+      summary: 'Get a version of a template',
+      request: { params: versionParams },
+      responses: { 200: { description: 'The version', schema: TemplateVersionRecord } },
+      handler: async ({ params, call }) =>
+        documentReply(200, await templates.getTemplateVersion(params, call)),
+    }),
+  ];
+}
+
+function toContent(body: z.output<typeof changeBody>): TemplateContent {
+  return TemplateContent.fromPartial({
+    name: body.name ?? '',
+    alias: body.alias ?? undefined,
+    subject: body.subject ?? '',
+    bodyText: body.body_text ?? undefined,
+    bodyHtml: body.body_html ?? undefined,
+    variablesJson: jsonField(body.variables),
+  });
+}

@@ -1,0 +1,48 @@
+import { NotFoundError, isUuid, type Clock } from '@dak/kernel';
+import type { TemplateServiceService } from '@dak/contracts/mail';
+import type { CallContext, Handlers } from '@dak/platform/grpc';
+import type { Database } from '@dak/platform/postgres';
+import { jsonBytes } from '@dak/platform/paging';
+import { createTemplate } from './create-template';
+import { listTemplates, listTemplateVersions } from './list-templates';
+import { loadTemplate } from './load-template';
+import { previewTemplate } from './preview-template';
+import { renderVersionRecord, templateDocument } from './template-record';
+import { markDeleted, selectVersions } from './template-store';
+import { updateTemplate } from './update-template';
+
+export function createTemplateHandlers(deps: {
+  database: Database;
+  clock: Clock;
+  cursorKey: Uint8Array;
+}): Handlers<typeof TemplateServiceService, CallContext> {
+  const { database } = deps;
+  return {
+    listTemplates: (request, context) => listTemplates(deps, request, context),
+    createTemplate: (request, context) => createTemplate(deps, request, context),
+    updateTemplate: (request, context) => updateTemplate(deps, request, context),
+    previewTemplate: (request, context) => previewTemplate(deps, request, context),
+    listTemplateVersions: (request, context) => listTemplateVersions(deps, request, context),
+    getTemplate: ({ id }, { principal: { organizationId } }) =>
+      database.inTenant(organizationId, async (tx) =>
+        templateDocument(await loadTemplate(tx, organizationId, id)),
+      ),
+    getTemplateVersion: ({ id, version }, { principal: { organizationId } }) =>
+      database.inTenant(organizationId, async (tx) => {
+        await loadTemplate(tx, organizationId, id);
+        const window = { before: version + 1, offset: 0, limit: 1 };
+        const [row] = await selectVersions(tx, organizationId, id, window);
+        if (row?.version !== version) throw new NotFoundError('version');
+        // Not the ETag: that is the version of the template.
+        return { id, version: 0, json: jsonBytes(renderVersionRecord(row)), replayed: false };
+      }),
+    async deleteTemplate({ id }, { principal: { organizationId } }) {
+      const at = new Date(deps.clock()).toISOString();
+      const isDeleted =
+        isUuid(id) &&
+        (await database.inTenant(organizationId, (tx) => markDeleted(tx, organizationId, id, at)));
+      if (!isDeleted) throw new NotFoundError('template');
+      return {};
+    },
+  };
+}

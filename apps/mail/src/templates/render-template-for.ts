@@ -1,0 +1,42 @@
+import { InvalidError, isUuid } from '@dak/kernel';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import { renderTemplate, type RenderedTemplate } from './render-template';
+import { contentOfRow } from './template-record';
+import { selectTemplate } from './template-store';
+import { resolveVariables } from './template-variable';
+
+export interface FilledTemplate extends RenderedTemplate {
+  readonly templateId: string;
+  readonly version: number;
+}
+
+/**
+ * The newest version of a template with these values in it, ready to be sent.
+ * @param variables by name, or the JSON of it; absent ones have their fallback
+ * @throws InvalidError `unknown_template`, `missing_variables` naming all of them, `unknown_variable`,
+ * and for values of the wrong type
+ */
+export async function renderTemplateFor(
+  tx: SqlExecutor,
+  organizationId: string,
+  templateId: string,
+  variables: Readonly<Record<string, unknown>> | Uint8Array,
+): Promise<FilledTemplate> {
+  const row = isUuid(templateId) ? await selectTemplate(tx, organizationId, templateId) : null;
+  if (row === null) {
+    throw new InvalidError(
+      'template_id names no template of the organization.',
+      'unknown_template',
+    );
+  }
+  const json = variables instanceof Uint8Array ? variables : Buffer.from(JSON.stringify(variables));
+  const { values, missing } = resolveVariables(row.variables, json, 'template_variables');
+  if (missing.length > 0) {
+    throw new InvalidError(
+      `template_variables lacks ${missing.join(', ')}, which the template requires. Give a value for each.`,
+      'missing_variables',
+    );
+  }
+  const rendered = renderTemplate(contentOfRow(row), values);
+  return { ...rendered, templateId: row.id, version: row.version };
+}

@@ -1,0 +1,41 @@
+import { VersionMismatchError, type Clock } from '@dak/kernel';
+import { TemplateContent, type Document, type UpdateTemplateRequest } from '@dak/contracts/mail';
+import type { CallContext } from '@dak/platform/grpc';
+import type { Database } from '@dak/platform/postgres';
+import { actorOf } from '../actor';
+import { unlessAliasTaken } from './create-template';
+import { loadTemplate } from './load-template';
+import { isSameContent, withTemplateFields } from './template-content';
+import { contentOfRow, templateDocument } from './template-record';
+import { insertVersion, setTemplateVersion } from './template-store';
+
+/**
+ * Every change is a new version; a request that changes nothing makes none.
+ * @throws VersionMismatchError, ConflictError `alias_taken`
+ */
+export function updateTemplate(
+  deps: { database: Database; clock: Clock },
+  request: UpdateTemplateRequest,
+  { principal }: CallContext,
+): Promise<Document> {
+  const { organizationId } = principal;
+  const { id, expectedVersion, fields } = request;
+  return unlessAliasTaken(
+    deps.database.inTenant(organizationId, async (tx) => {
+      const row = await loadTemplate(tx, organizationId, id, { lock: true });
+      if (expectedVersion !== undefined && expectedVersion !== row.version) {
+        throw new VersionMismatchError('template', row.version);
+      }
+      const before = contentOfRow(row);
+      const sent = request.content ?? TemplateContent.fromPartial({});
+      const content = withTemplateFields(before, fields, sent);
+      if (isSameContent(before, content)) return templateDocument(row);
+      const at = new Date(deps.clock()).toISOString();
+      const version = row.version + 1;
+      const author = actorOf(principal);
+      await setTemplateVersion(tx, organizationId, { id, alias: content.alias, version, at });
+      await insertVersion(tx, organizationId, { id, version, content, author, at });
+      return templateDocument(await loadTemplate(tx, organizationId, id));
+    }),
+  );
+}
