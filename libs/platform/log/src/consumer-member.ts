@@ -12,6 +12,7 @@ import {
 import { OwnedPartition } from './owned-partition';
 import type { ParkedStore } from './parked-store';
 import { handleBatch, type BatchRules } from './partition-batch';
+import type { GroupStart, RecordSource } from './record-source';
 import { replayParked } from './replay-parked';
 import { Slots } from './slots';
 
@@ -20,11 +21,16 @@ export interface ConsumerMemberOptions extends SubscribeOptions {
   topics: readonly string[];
   handler: RecordHandler;
   store: ConsumerStore;
+  source: RecordSource;
   parked: ParkedStore;
   leaseMs: number;
   pollMs: readonly [number, number];
-  /** Called when this process published; returns what ends the calls. */
-  onPublished: (listener: () => void) => () => void;
+  /** Calls the listener when a look at the source is worth it; returns what ends the calls. */
+  onNews: (listener: () => void) => () => void;
+  /** Progress that is durable. */
+  onCommitted?: (claims: readonly GroupStart[]) => void;
+  /** Records that are safe in `parked_message`. */
+  onParked?: (records: readonly LogRecord[], reason: string) => void;
   onError: (error: unknown) => void;
 }
 
@@ -41,8 +47,7 @@ export class ConsumerMember implements Subscription {
   readonly #member = uuidv7();
   readonly #owned = new Map<string, OwnedPartition>();
   readonly #stopListening: () => void;
-  /** The log's ends as last read; a partition behind its end needs no new look. */
-  #ends = new Map<string, number>();
+  #partitions = 0;
   #leaseUntil = 0;
   #stopping = false;
   /** Ends the heartbeats and commits, which go on while handlers drain. */
@@ -63,12 +68,14 @@ export class ConsumerMember implements Subscription {
       maxAttempts: options.maxAttempts ?? 5,
       slots: new Slots(options.concurrency ?? 16),
     };
-    this.#stopListening = options.onPublished(() => this.#signal());
+    this.#stopListening = options.onNews(() => this.#signal());
   }
 
   async start(): Promise<void> {
-    const { store, topics, from } = this.#options;
-    await store.joinGroup(topics, from ?? 'earliest');
+    const { store, source, topics, from } = this.#options;
+    const starts = await source.starts(topics, from ?? 'earliest');
+    this.#partitions = starts.length;
+    await store.joinGroup(starts);
     await this.#beat();
     this.#loops = Promise.all([this.#heartbeats(), this.#reads(), this.#commits()]);
   }
@@ -101,8 +108,7 @@ export class ConsumerMember implements Subscription {
     this.#drained.abort();
     await this.#loops;
     await this.#flush().catch(this.#options.onError);
-    for (const partition of held) partition.giveUp();
-    this.#owned.clear();
+    this.#loseAll();
     try {
       await this.#options.store.release(held);
       await this.#options.store.leaveGroup(this.#member);
@@ -110,6 +116,7 @@ export class ConsumerMember implements Subscription {
       // The leases end by themselves.
       this.#options.onError(error);
     }
+    await this.#options.source.close();
   }
 
   async #heartbeats(): Promise<void> {
@@ -151,8 +158,7 @@ export class ConsumerMember implements Subscription {
     for (const [name, partition] of this.#owned) {
       if (epochs.get(name) !== partition.epoch) this.#lose(name);
     }
-    if (this.#ends.size === 0) this.#ends = await store.ends(topics);
-    const share = shareOf(this.#ends.size, members, this.#member);
+    const share = shareOf(this.#partitions, members, this.#member);
     const staying = [...this.#owned.values()].filter((partition) => !partition.draining);
     if (staying.length > share) {
       for (const partition of staying.slice(share)) void this.#handOver(partition);
@@ -197,36 +203,38 @@ export class ConsumerMember implements Subscription {
 
   /** Starts a batch on every partition that has records and none in hand; false when there was none. */
   async #readOnce(): Promise<boolean> {
-    const { store, topics } = this.#options;
     const ready = [...this.#owned.values()].filter((partition) => partition.ready);
     if (ready.length === 0 || performance.now() >= this.#leaseUntil) return false;
-    const behind = (): OwnedPartition[] =>
-      ready.filter((partition) => partition.position < (this.#ends.get(partition.name) ?? 0));
-    if (behind().length === 0) this.#ends = await store.ends(topics);
-    const wanted = behind();
-    if (wanted.length === 0) return false;
-    const found = await store.fetch(
-      wanted.map(({ topic, part, position, since }) => ({ topic, part, offset: position, since })),
+    const found = await this.#options.source.read(
+      ready.map(({ topic, part, position, since }) => ({ topic, part, offset: position, since })),
       FETCH_LIMIT,
     );
-    for (const partition of wanted) {
-      const records = found.get(partition.name);
-      // Retention dropped what lay between here and the end.
-      if (records === undefined) partition.skipTo(this.#ends.get(partition.name) ?? 0);
-      else if (partition.ready) void this.#process(partition, records);
+    for (const partition of ready) {
+      const news = found.get(partition.name);
+      if (news === undefined || !partition.ready) continue;
+      if (typeof news === 'number') partition.moveTo(news);
+      else void this.#process(partition, news);
     }
-    return true;
+    return found.size > 0;
   }
 
   async #process(partition: OwnedPartition, records: readonly LogRecord[]): Promise<void> {
-    const { parked, onError } = this.#options;
+    const { parked, onError, onParked } = this.#options;
     partition.begin(records);
     try {
       await handleBatch(records, this.#rules, {
         signal: partition.signal,
         mayStart: () => !partition.draining && performance.now() < this.#leaseUntil,
-        park: (stuck, reason) => parked.park(partition, stuck, reason),
-        appendParked: (batch) => parked.append(partition, batch),
+        park: async (stuck, reason) => {
+          await parked.park(partition, stuck, reason);
+          onParked?.(stuck, reason);
+        },
+        appendParked: async (batch) => {
+          const keys = await parked.append(partition, batch);
+          const behind = batch.filter(({ key }) => keys.has(key));
+          if (behind.length > 0) onParked?.(behind, 'an earlier record of the key is parked');
+          return keys;
+        },
         finished: (record) => partition.finish(record.offset),
         onError: (error) => {
           if (error instanceof FencedError) this.#lose(partition.name);
@@ -264,6 +272,9 @@ export class ConsumerMember implements Subscription {
       offset: done,
     }));
     const accepted = await this.#options.store.commit(claims);
+    this.#options.onCommitted?.(
+      claims.filter(({ topic, part }) => accepted.has(`${topic}/${part}`)),
+    );
     dirty.forEach((partition, i) => {
       if (accepted.has(partition.name)) partition.committed(claims[i]!.offset);
       else if (this.#owned.get(partition.name) === partition) this.#lose(partition.name);
@@ -273,6 +284,7 @@ export class ConsumerMember implements Subscription {
   #lose(name: string): void {
     this.#owned.get(name)?.giveUp();
     this.#owned.delete(name);
+    this.#options.source.forget(name);
   }
 
   #loseAll(): void {

@@ -1,19 +1,12 @@
 import type { Pool } from 'pg';
 import type { LogRecord } from './log';
+import type { GroupStart } from './record-source';
 
 /** A partition as a member holds it. */
 export interface PartitionClaim {
   topic: string;
   part: number;
   epoch: number;
-}
-
-export interface FetchPosition {
-  topic: string;
-  part: number;
-  offset: number;
-  /** No record at or after `offset` is older, in milliseconds since the epoch; prunes old days. */
-  since: number;
 }
 
 /** A record as selected from `event_log` or `parked_message`. */
@@ -30,9 +23,8 @@ export interface RecordRow {
 
 const JOIN_GROUP = `
   insert into consumer_offset (group_name, topic, part, off)
-  select $1, topic, part, case when $3 then next_off else 0 end
-    from log_partition
-   where topic = any($2::text[])
+  select $1, topic, part, off
+    from unnest($2::text[], $3::integer[], $4::bigint[]) as start (topic, part, off)
   on conflict do nothing`;
 
 const BEAT = `
@@ -81,23 +73,6 @@ const RELEASE = `
     from unnest($2::text[], $3::integer[], $4::bigint[]) as held (topic, part, epoch)
    where o.group_name = $1 and o.topic = held.topic and o.part = held.part and o.epoch = held.epoch`;
 
-const ENDS = `select topic, part, next_off from log_partition where topic = any($1::text[])`;
-
-const FETCH = `
-  select r.topic, r.part, r.off, r.event_id, r.key, r.headers, r.payload,
-         (extract(epoch from r.published_at) * 1000)::float8 as published_ms
-    from unnest($1::text[], $2::integer[], $3::bigint[], $4::float8[]) as p (topic, part, off, since)
-   cross join lateral (
-           select *
-             from event_log e
-            where e.topic = p.topic
-              and e.part = p.part
-              and e.off >= p.off
-              and e.published_at >= to_timestamp(p.since / 1000)
-            order by e.off
-            limit $5) r
-   order by r.topic, r.part, r.off`;
-
 /** The rows by which members of a group share its partitions; every change names an epoch. */
 export class ConsumerStore {
   readonly #pool: Pool;
@@ -108,8 +83,14 @@ export class ConsumerStore {
     this.#group = group;
   }
 
-  async joinGroup(topics: readonly string[], from: 'earliest' | 'latest'): Promise<void> {
-    await this.#pool.query(JOIN_GROUP, [this.#group, topics, from === 'latest']);
+  /** A group that already reads a partition goes on where it is. */
+  async joinGroup(starts: readonly GroupStart[]): Promise<void> {
+    await this.#pool.query(JOIN_GROUP, [
+      this.#group,
+      starts.map(({ topic }) => topic),
+      starts.map(({ part }) => part),
+      starts.map(({ offset }) => offset),
+    ]);
   }
 
   /** Says that the member lives; the ids of all living members, sorted. */
@@ -175,37 +156,6 @@ export class ConsumerStore {
       this.#group,
       member,
     ]);
-  }
-
-  /** The offset after the last record, by `topic/part`. */
-  async ends(topics: readonly string[]): Promise<Map<string, number>> {
-    const { rows } = await this.#pool.query<{ topic: string; part: number; next_off: string }>(
-      ENDS,
-      [topics],
-    );
-    return new Map(rows.map(({ topic, part, next_off }) => [`${topic}/${part}`, Number(next_off)]));
-  }
-
-  /** Up to `limit` records per partition in order, by `topic/part`. */
-  async fetch(
-    positions: readonly FetchPosition[],
-    limit: number,
-  ): Promise<Map<string, LogRecord[]>> {
-    const { rows } = await this.#pool.query<RecordRow>(FETCH, [
-      positions.map(({ topic }) => topic),
-      positions.map(({ part }) => part),
-      positions.map(({ offset }) => offset),
-      positions.map(({ since }) => since),
-      limit,
-    ]);
-    const found = new Map<string, LogRecord[]>();
-    for (const row of rows) {
-      const name = `${row.topic}/${row.part}`;
-      const records = found.get(name);
-      if (records === undefined) found.set(name, [toLogRecord(row)]);
-      else records.push(toLogRecord(row));
-    }
-    return found;
   }
 }
 

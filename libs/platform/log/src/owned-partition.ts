@@ -85,10 +85,12 @@ export class OwnedPartition implements PartitionClaim {
     for (const listener of this.#idleListeners.splice(0)) listener();
   }
 
-  skipTo(offset: number): void {
+  /** Reading goes on elsewhere: retention dropped what was next, or the log begins anew. */
+  moveTo(offset: number): void {
     if (this.#busy) return;
-    this.position = Math.max(this.position, offset);
-    this.#done = this.position;
+    this.position = offset;
+    this.#done = offset;
+    this.#committed = Math.min(this.#committed, offset - 1);
   }
 
   committed(offset: number): void {

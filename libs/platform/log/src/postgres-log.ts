@@ -16,6 +16,7 @@ import type {
   Subscription,
 } from './log';
 import { ParkedStore } from './parked-store';
+import { PostgresRecordSource } from './postgres-record-source';
 import { PostgresRelayChannel } from './postgres-relay-channel';
 import { inTransaction } from './sql-transaction';
 
@@ -134,11 +135,12 @@ export class PostgresLog implements Log {
       topics,
       handler,
       store: new ConsumerStore(this.#pool, group),
+      source: new PostgresRecordSource(this.#pool),
       parked: new ParkedStore(this.#pool, group),
       leaseMs: this.#leaseMs,
       pollMs: this.#pollMs,
       onError: this.#onError,
-      onPublished: (listener) => {
+      onNews: (listener) => {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
       },
