@@ -11,6 +11,7 @@ import {
   SubmissionServiceService,
   TemplateServiceService,
   TenantServiceService,
+  VisibilityServiceService,
 } from '@dak/contracts/mail';
 import { systemClock, uuidv7, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
@@ -47,6 +48,7 @@ import { createSignatureHandlers } from './signatures/handlers';
 import { createAcceptor } from './submissions/acceptor';
 import { createSendQuota } from './submissions/send-quota';
 import { createSubmissionHandlers } from './submissions/handlers';
+import { createVisibilityHandlers } from './visibility/handlers';
 import { createTemplateHandlers } from './templates/handlers';
 
 export interface MailServiceOptions {
@@ -202,6 +204,9 @@ export function createMailService(options: MailServiceOptions): MailService {
     }),
   );
   registry.register(TenantServiceService, createTenantHandlers({ database, clock }), {
+    internal: true,
+  });
+  registry.register(VisibilityServiceService, createVisibilityHandlers({ database }), {
     internal: true,
   });
 

@@ -1,6 +1,7 @@
 import { seesWholeOrganization, type Principal } from '@dak/kernel';
 import { DEFAULT_PER_PAGE, type PageWindow } from '@dak/platform/paging';
 import type { PreparedStatement } from '@dak/platform/postgres';
+import { assignedMailboxes, inLiveMailbox } from '../mailboxes/visibility';
 import { textQuery } from '../search/text-query';
 import { SqlParameters } from '../sql-parameters';
 import type { ConversationFilter } from './conversation-filter';
@@ -74,30 +75,19 @@ export class ListStatement extends SqlParameters {
   }
 }
 
-/** Conversations of a deleted mailbox are out of sight with it. */
-function inLiveMailbox(statement: ListStatement, alias: string): string {
-  return `${alias}.mailbox_id <> all(array(select m.id from mailbox m
-      where m.organization_id = ${statement.organization} and m.deleted_at is not null))`;
-}
-
 /** The live mailboxes that a user is assigned to, in person or through a department. */
 function visibleMailboxes(statement: ListStatement, filter: ConversationFilter): string {
   const { principal, organization } = statement;
-  const user = statement.add(principal.userId);
-  const parts = [
-    `select a.mailbox_id from mailbox_user a where a.organization_id = ${organization} and a.user_id = ${user}`,
-  ];
-  if (principal.departmentIds.length > 0) {
-    const departments = statement.add(principal.departmentIds);
-    parts.push(
-      `select a.mailbox_id from mailbox_department a
-        where a.organization_id = ${organization} and a.department_id = any(${departments}::uuid[])`,
-    );
-  }
+  const assigned = assignedMailboxes({
+    organization,
+    user: statement.add(principal.userId),
+    departments:
+      principal.departmentIds.length === 0 ? null : statement.add(principal.departmentIds),
+  });
   const only =
     filter.mailboxId === null ? '' : `and m.id = ${statement.add(filter.mailboxId)}::uuid`;
   return `select m.id
-            from (${parts.join('\n union ')}) a
+            from (${assigned}) a
             join mailbox m on m.organization_id = ${organization} and m.id = a.mailbox_id
            where m.deleted_at is null ${only}`;
 }
@@ -225,7 +215,7 @@ function pageStatement(
   let heads: string;
   let visible = '';
   if (seesWholeOrganization(principal)) {
-    const range = [inLiveMailbox(statement, 'c')];
+    const range = [inLiveMailbox(statement.organization, 'c.mailbox_id')];
     if (filter.mailboxId !== null) {
       range.push(`c.mailbox_id = ${statement.add(filter.mailboxId)}::uuid`);
     }
@@ -235,7 +225,10 @@ function pageStatement(
     heads = head(`visible v cross join ${statuses.from}`, ['c.mailbox_id = v.id']);
     if (principal.departmentIds.length > 0) {
       const departments = statement.add(principal.departmentIds);
-      const range = ['c.department_id = d.id', inLiveMailbox(statement, 'c')];
+      const range = [
+        'c.department_id = d.id',
+        inLiveMailbox(statement.organization, 'c.mailbox_id'),
+      ];
       if (filter.mailboxId !== null) {
         range.push(`c.mailbox_id = ${statement.add(filter.mailboxId)}::uuid`);
       }
@@ -287,7 +280,7 @@ function isListed(statement: ListStatement, filter: ConversationFilter, alias: s
     conditions.push(`${alias}.mailbox_id = ${statement.add(filter.mailboxId)}::uuid`);
   }
   if (seesWholeOrganization(statement.principal)) {
-    conditions.push(inLiveMailbox(statement, alias));
+    conditions.push(inLiveMailbox(statement.organization, `${alias}.mailbox_id`));
     return conditions;
   }
   const byMailbox = `${alias}.mailbox_id = any(array(${visibleMailboxes(statement, filter)}))`;
@@ -297,7 +290,7 @@ function isListed(statement: ListStatement, filter: ConversationFilter, alias: s
   }
   const departments = statement.add(statement.principal.departmentIds);
   conditions.push(
-    `(${byMailbox} or (${alias}.department_id = any(${departments}::uuid[]) and ${inLiveMailbox(statement, alias)}))`,
+    `(${byMailbox} or (${alias}.department_id = any(${departments}::uuid[]) and ${inLiveMailbox(statement.organization, `${alias}.mailbox_id`)}))`,
   );
   return conditions;
 }

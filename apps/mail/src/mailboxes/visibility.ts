@@ -41,6 +41,30 @@ export function mailboxIsOpen(
                       and a.department_id = any(${departments}::uuid[])))`;
 }
 
+/**
+ * SQL query of the mailboxes that a regular user is assigned to, in person or through a department, with
+ * any access level. All are SQL expressions; `departments` is an array, null when there are none.
+ */
+export function assignedMailboxes(reader: {
+  organization: string;
+  user: string;
+  departments: string | null;
+}): string {
+  const { organization, user, departments } = reader;
+  const inPerson = `select a.mailbox_id from mailbox_user a
+                     where a.organization_id = ${organization} and a.user_id = ${user}`;
+  if (departments === null) return inPerson;
+  return `${inPerson}
+           union select a.mailbox_id from mailbox_department a
+                  where a.organization_id = ${organization} and a.department_id = any(${departments}::uuid[])`;
+}
+
+/** SQL condition: what lies in the mailbox `mailboxId` (an SQL expression) is not out of sight with a deleted mailbox. */
+export function inLiveMailbox(organization: string, mailboxId: string): string {
+  return `${mailboxId} <> all(array(select m.id from mailbox m
+      where m.organization_id = ${organization} and m.deleted_at is not null))`;
+}
+
 /** SQL condition: the row `alias` of `conversation` is open to the caller for `access`, through its mailbox or its department. */
 export function conversationIsOpen(
   principal: Principal,
