@@ -19,6 +19,7 @@ interface Foreign {
   messageId: string;
   attachmentId: string;
   signatureId: string;
+  templateId: string;
   token: string;
 }
 
@@ -71,6 +72,11 @@ const REFERENCES: Readonly<Record<string, Reference>> = {
   attachment_id: mailbox(({ attachmentId }) => ({ attachment_id: attachmentId })),
   signature_id: mailbox(({ signatureId }) => ({ signature_id: signatureId })),
   default_signature_id: mailbox(({ signatureId }) => ({ default_signature_id: signatureId })),
+  template_id: organization(({ templateId }) => ({
+    template_id: templateId,
+    body_text: undefined,
+    body_html: undefined,
+  })),
   'attachment_tokens[]': mailbox(({ token }) => ({ attachment_tokens: [token] })),
   domain_id: later,
   policy_id: later,
@@ -99,6 +105,8 @@ const ANSWERS_MISSES: readonly string[] = [
   'POST /api/v1/search filters.department',
   // A draft may be incomplete: what it names is looked for when it is sent.
   'POST /api/v1/drafts signature_id',
+  'POST /api/v1/drafts template_id',
+  'PATCH /api/v1/drafts/{id} template_id',
   'PATCH /api/v1/drafts/{id} signature_id',
   // Means something in an answer only, and the plain request is a new mail.
   'POST /api/v1/compose/preview expected_last_message_id',
@@ -247,6 +255,10 @@ async function foreignOf(tenant: Tenant, box: TenantMailbox): Promise<Foreign> {
     body_text: box.marker,
     mailbox_id: box.id,
   });
+  const template = await tenant.client.post('/templates', {
+    name: `${box.marker} template`,
+    body_text: box.marker,
+  });
   return {
     userId: tenant.admin.id,
     departmentId: tenant.departmentId,
@@ -255,6 +267,7 @@ async function foreignOf(tenant: Tenant, box: TenantMailbox): Promise<Foreign> {
     messageId: box.conversation.messageIds[0],
     attachmentId: box.conversation.attachmentId,
     signatureId: signature.body.id,
+    templateId: template.body.id,
     token: (await upload(tenant.client, box.marker)).token,
   };
 }

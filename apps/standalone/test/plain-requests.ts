@@ -171,6 +171,20 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'PATCH /api/v1/signatures/{id}': withSignature({ name: 'Renamed' }),
   'DELETE /api/v1/signatures/{id}': withSignature(),
 
+  'GET /api/v1/templates': plain('organization'),
+  'POST /api/v1/templates': plain('organization', ({ tenant }) => ({ body: templateBody(tenant) })),
+  'GET /api/v1/templates/{id}': withTemplate(),
+  'PATCH /api/v1/templates/{id}': withTemplate({ name: 'Renamed' }),
+  'DELETE /api/v1/templates/{id}': withTemplate(),
+  'POST /api/v1/templates/{id}/preview': withTemplate({ variables: { name: 'Asha' } }),
+  'GET /api/v1/templates/{id}/versions': withTemplate(),
+  'GET /api/v1/templates/{id}/versions/{version}': plain(
+    'organization',
+    async ({ tenant, client }) => ({
+      params: { ...(await idOf(client.post('/templates', templateBody(tenant)))), version: '1' },
+    }),
+  ),
+
   'GET /api/v1/outbox': plain('mailbox', ({ mailbox }) => ({ query: { mailbox: mailbox.id } })),
   'GET /api/v1/outbox/{id}': withScheduledMail(),
   'PATCH /api/v1/outbox/{id}': withScheduledMail({ send_at: inHours(72) }),
@@ -361,6 +375,13 @@ function withSignature(body?: object): PlainRoute {
   }));
 }
 
+function withTemplate(body?: object): PlainRoute {
+  return plain('organization', async ({ tenant, client }) => ({
+    params: await idOf(client.post('/templates', templateBody(tenant))),
+    ...(body === undefined ? {} : { body }),
+  }));
+}
+
 function withScheduledMail(body?: object): PlainRoute {
   return plain('mailbox', async ({ mailbox, tenant, client }) => ({
     params: await idOf(
@@ -410,6 +431,16 @@ function composeBody(mailbox: TenantMailbox, tenant: Tenant): object {
 
 function signatureBody({ id, marker }: TenantMailbox): object {
   return { name: `${marker} signature`, body_text: `${marker} regards`, mailbox_id: id };
+}
+
+function templateBody(tenant: Tenant): object {
+  return {
+    name: `${tenant.marker} template`,
+    alias: tenant.unique().toLowerCase(),
+    subject: `${tenant.marker} for {{name}}`,
+    body_html: `<p>${tenant.marker} {{name}}</p>`,
+    variables: [{ name: 'name', type: 'string', fallback: 'you' }],
+  };
 }
 
 function labelBody(tenant: Tenant): object {
