@@ -100,7 +100,6 @@ create table analytics_person (
   type            text not null,
   id              text not null,
   name            text not null,
-  position        bigint not null,
   primary key (organization_id, generation, type, id)
 );
 alter table analytics_person enable row level security;
