@@ -26,3 +26,21 @@ export interface Backend {
   /** Tells the services about a new or changed organization; repeated until it resolves. */
   announceOrganization?: AnnounceOrganization;
 }
+
+/** Several services as one: their routes one after the other, and what the gateway tells goes to all of them. */
+export function combineBackends(backends: readonly Backend[]): Backend {
+  const visibility = backends.find(({ visibleMailboxIds }) => visibleMailboxIds !== undefined);
+  return {
+    routes: (parts) =>
+      backends.flatMap(({ routes = [] }) =>
+        typeof routes === 'function' ? routes(parts) : routes,
+      ),
+    serviceLimits: Object.assign({}, ...backends.map(({ serviceLimits }) => serviceLimits)),
+    ...(visibility && { visibleMailboxIds: visibility.visibleMailboxIds }),
+    announceOrganization: async (organization) => {
+      await Promise.all(
+        backends.map(({ announceOrganization }) => announceOrganization?.(organization)),
+      );
+    },
+  };
+}

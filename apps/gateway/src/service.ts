@@ -223,10 +223,10 @@ function derived(secret: string, purpose: string): Uint8Array {
 export { defineRoute } from './http';
 export type { Route, RouteContext, RouteReply } from './http';
 export type { RouteDescription } from './http/route-table';
-export { newFirstRunSecrets } from './first-run/first-run';
-export type { FirstRun, FirstRunOptions, FirstRunSecrets } from './first-run/first-run';
+export type { FirstRun, FirstRunOptions } from './first-run/first-run';
 export type {
   AnnounceOrganization,
   OrganizationState,
 } from './organizations/organization-announcer';
+export { combineBackends, type Backend } from './backend';
 export { mailService } from './mail/mail-service';

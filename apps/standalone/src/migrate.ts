@@ -1,11 +1,15 @@
+import { join } from 'node:path';
 import { readConfig } from '@dak/platform/config';
-import { migrateAll } from './databases';
+import { migrateAll } from '@dak/platform/deployment';
+
+/** Beside the bundle, see `scripts/build.mjs`. */
+const MIGRATIONS = join(__dirname, '../migrations');
 
 /** `npm run migrate`: databases, roles and migrations of all services in the cluster of `DAK_DATABASE_URL`. */
 async function main(): Promise<void> {
   const { DAK_DATABASE_URL: url } = readConfig(['DAK_DATABASE_URL'], process.env);
   if (url === undefined) throw new Error('set DAK_DATABASE_URL to an administrator’s URL.');
-  await migrateAll(url, (service, applied) =>
+  await migrateAll(url, MIGRATIONS, (service, applied) =>
     process.stdout.write(`${service}: ${applied.length ? applied.join(', ') : 'up to date'}\n`),
   );
 }

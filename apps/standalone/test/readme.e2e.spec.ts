@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from '@dak/platform/lifecycle';
-import type { Bootstrap } from '../src/bootstrap';
+import type { Bootstrap } from '@dak/platform/deployment';
 import { eventually } from './running-dak';
 
 const ROOT = resolve(__dirname, '../../..');

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Bootstrap } from '../src/bootstrap';
+import type { Bootstrap } from '@dak/platform/deployment';
 
 const MAIN = resolve(__dirname, '../../../dist/standalone/main.js');
 const START_WAIT_MS = 60_000;

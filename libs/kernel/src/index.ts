@@ -1,3 +1,10 @@
+export {
+  displayPrefix,
+  hasApiKeyPrefix,
+  hashApiKey,
+  isWellFormedApiKey,
+  newApiKey,
+} from './api-key';
 export { systemClock, type Clock } from './clock';
 export {
   ConflictError,

@@ -1,8 +1,16 @@
-import { ForbiddenError, InvalidError, SCOPES, uuidv7, type Scope } from '@dak/kernel';
+import {
+  displayPrefix,
+  ForbiddenError,
+  hashApiKey,
+  InvalidError,
+  newApiKey,
+  SCOPES,
+  uuidv7,
+  type Scope,
+} from '@dak/kernel';
 import { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
 import type { RouteReply } from '../http/route';
-import { displayPrefix, hashApiKey, newApiKey } from '../identity/api-key-format';
 import { nameField } from '../identity/fields';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';

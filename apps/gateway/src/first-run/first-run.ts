@@ -1,19 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { SCOPES, uuidv7 } from '@dak/kernel';
+import { displayPrefix, hashApiKey, SCOPES, uuidv7 } from '@dak/kernel';
+import { newFirstRunSecrets, type FirstRunSecrets } from '@dak/platform/deployment';
 import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import type { GatewayTransaction } from '../database/gateway-store';
-import { displayPrefix, hashApiKey, newApiKey } from '../identity/api-key-format';
 import type { IdentityParts } from '../identity/identity-parts';
 import { hashPassword } from '../identity/password';
 import { insertOrganization, noteInNewOrganization } from '../organizations/create-organization';
 import { insertUser } from '../users/create-user';
-
-/** What the first run makes up; a caller that stores it before the run cannot lose it. */
-export interface FirstRunSecrets {
-  adminPassword: string;
-  superadminPassword: string;
-  apiKey: string;
-}
 
 export interface FirstRun {
   /** The demo organization. */
@@ -28,11 +20,6 @@ export interface FirstRunOptions {
   /** Domain of the two e-mail addresses. @default dak.example */
   emailDomain?: string;
   secrets?: FirstRunSecrets;
-}
-
-export function newFirstRunSecrets(): FirstRunSecrets {
-  const password = (): string => randomBytes(15).toString('base64url');
-  return { adminPassword: password(), superadminPassword: password(), apiKey: newApiKey() };
 }
 
 /** Any id: the transaction's tenant until there is an organization. */

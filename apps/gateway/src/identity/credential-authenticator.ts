@@ -1,5 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Clock, Principal } from '@dak/kernel';
+import {
+  hasApiKeyPrefix,
+  hashApiKey,
+  isWellFormedApiKey,
+  type Clock,
+  type Principal,
+} from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import {
   invalidCredentials,
@@ -7,7 +13,6 @@ import {
   type KnownCredential,
 } from '../http/authenticator';
 import type { AccessClaims, AccessTokens } from './access-token';
-import { hasApiKeyPrefix, hashApiKey, isWellFormedApiKey } from './api-key-format';
 import { findApiKey, findSession, type CredentialRow } from './credential-store';
 import type { IdentityVersions } from './identity-versions';
 import type { LastUsedRecorder } from './last-used-recorder';

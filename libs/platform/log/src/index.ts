@@ -1,4 +1,5 @@
 export { classifyFailure, type FailureKind } from './failure';
+export { KafkaLog, type KafkaLogOptions } from './kafka/kafka-log';
 export {
   FencedError,
   type BatchContext,
@@ -18,6 +19,7 @@ export {
 } from './log';
 export { createInboxSweeper } from './inbox-sweeper';
 export { murmur2, partitionOf } from './murmur2';
+export { openLog, type OpenedLog, type OpenLogOptions } from './open-log';
 export { OUTBOX_SHARDS, appendToOutbox, claimInbox, fromLogRecord, toLogMessage } from './outbox';
 export { OutboxRelay, type OutboxRelayOptions, type OutboxSource } from './outbox-relay';
 export { PostgresLog, type PostgresLogOptions } from './postgres-log';

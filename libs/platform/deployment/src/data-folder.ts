@@ -2,7 +2,7 @@ import { generateKeyPairSync, createPrivateKey, randomBytes, type KeyObject } fr
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConflictError } from '@dak/kernel';
-import { newFirstRunSecrets, type FirstRunSecrets } from '@dak/gateway';
+import { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
 
 /** What the first start makes up and every later one needs again. */
 export interface Secrets {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { displayPrefix, formatApiKey, isWellFormedApiKey, newApiKey } from './api-key-format';
+import { displayPrefix, formatApiKey, isWellFormedApiKey, newApiKey } from './api-key';
 
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 });
 

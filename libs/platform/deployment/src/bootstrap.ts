@@ -1,4 +1,6 @@
 import { DomainError } from '@dak/kernel';
+import type { DataFolder } from './data-folder';
+import type { SiteAddresses } from './site-addresses';
 
 /** What `<data folder>/bootstrap.json` tells: addresses of this run, credentials as the first one made them. */
 export interface Bootstrap {
@@ -13,13 +15,47 @@ export interface Bootstrap {
   mailboxes: { id: string; address: string }[];
 }
 
+export type MailAddresses = Pick<Bootstrap, 'smtp' | 'lmtp'>;
+
+const ADMIN_EMAIL = 'admin@dak.example';
+const SUPERADMIN_EMAIL = 'superadmin@dak.example';
 const DEMO_MAILBOXES = [
   { address: 'support@dak.example', display_name: 'Dak Support', client_id: 'demo-support' },
   { address: 'sales@dak.example', display_name: 'Dak Sales', client_id: 'demo-sales' },
 ];
 
+/**
+ * What `bootstrap.json` has to tell, asked of the running API; the first start also makes the demo
+ * mailboxes.
+ */
+export async function createBootstrap(
+  data: DataFolder,
+  { local, site }: SiteAddresses,
+  mail: MailAddresses,
+): Promise<Bootstrap> {
+  const { firstRun } = data.secrets;
+  const client = new BootstrapClient(`${local}/api/v1`, firstRun.apiKey);
+  const isFirstRun = data.secrets.organizationId === null;
+  const organizationId = (await client.organizationId()) ?? data.secrets.organizationId ?? '';
+  if (isFirstRun) {
+    await client.createDemoMailboxes();
+    data.secrets.organizationId = organizationId;
+    data.save();
+  }
+  return {
+    base_url: `${site}/api/v1`,
+    site_url: site,
+    ...mail,
+    organization_id: organizationId,
+    admin: { email: ADMIN_EMAIL, password: firstRun.adminPassword },
+    superadmin: { email: SUPERADMIN_EMAIL, password: firstRun.superadminPassword },
+    api_key: firstRun.apiKey,
+    mailboxes: await client.mailboxes(),
+  };
+}
+
 /** The few calls that a first start makes, as an ordinary client of the API. */
-export class BootstrapClient {
+class BootstrapClient {
   constructor(
     private readonly baseUrl: string,
     private readonly apiKey: string,
