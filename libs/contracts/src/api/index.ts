@@ -3,3 +3,4 @@ export * from './event-data';
 export * from './rule-records';
 export * from './template-records';
 export * from './webhook-records';
+export * from './analytics-records';

@@ -1,3 +1,4 @@
+export * from '../generated/dak/mail/v1/analytics_service';
 export * from '../generated/dak/mail/v1/conversation_service';
 export * from '../generated/dak/mail/v1/import_service';
 export * from '../generated/dak/mail/v1/label_service';
