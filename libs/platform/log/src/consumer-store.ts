@@ -67,6 +67,15 @@ const COMMIT = `
    where o.group_name = $1 and o.topic = done.topic and o.part = done.part and o.epoch = done.epoch
   returning o.topic, o.part`;
 
+const MOVE = `
+  update consumer_offset o
+     set off = goal.off, owner = null, epoch = o.epoch + 1, lease_until = '-infinity'
+    from unnest($2::text[], $3::integer[], $4::bigint[]) as goal (topic, part, off)
+   where o.group_name = $1 and o.topic = goal.topic and o.part = goal.part`;
+
+const POSITIONS = `
+  select topic, part, off from consumer_offset where group_name = $1 order by topic, part`;
+
 const RELEASE = `
   update consumer_offset o
      set owner = null, lease_until = '-infinity'
@@ -149,6 +158,25 @@ export class ConsumerStore {
       claims.map(({ part }) => part),
       claims.map(({ epoch }) => epoch),
     ]);
+  }
+
+  /** Moves the group; whoever owns one of the partitions is fenced. */
+  async moveTo(goals: readonly GroupStart[]): Promise<void> {
+    await this.#pool.query(MOVE, [
+      this.#group,
+      goals.map(({ topic }) => topic),
+      goals.map(({ part }) => part),
+      goals.map(({ offset }) => offset),
+    ]);
+  }
+
+  /** The next offset of every partition that the group reads. */
+  async positions(): Promise<GroupStart[]> {
+    const { rows } = await this.#pool.query<{ topic: string; part: number; off: string }>(
+      POSITIONS,
+      [this.#group],
+    );
+    return rows.map(({ topic, part, off }) => ({ topic, part, offset: Number(off) }));
   }
 
   async leaveGroup(member: string): Promise<void> {

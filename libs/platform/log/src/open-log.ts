@@ -5,6 +5,8 @@ import { PostgresLog } from './postgres-log';
 export interface OpenLogOptions {
   /** `dak_log` under its runtime role, migrated. */
   databaseUrl: string;
+  /** Comma list of `host:port`; absent = the log is in PostgreSQL. */
+  brokers?: string | undefined;
   /** What went wrong and is being retried. */
   onError: (error: unknown) => void;
 }
