@@ -1,7 +1,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { DomainError } from '@dak/kernel';
+import { DomainError, isWellFormedApiKey } from '@dak/kernel';
 import { readCompleteConfig, type CompleteConfig, type VariableName } from '@dak/platform/config';
+import type { FirstRunSecrets } from '@dak/platform/deployment';
+import { z } from 'zod';
 
 const GATEWAY_VARIABLES = [
   'DAK_HTTP_HOST',
@@ -15,6 +17,7 @@ const GATEWAY_VARIABLES = [
   'DAK_MAIL_GRPC_URL',
   'DAK_SECRET',
   'DAK_PRINCIPAL_KEY_FILE',
+  'DAK_FIRST_RUN_FILE',
 ] as const satisfies readonly VariableName[];
 
 /** What a gateway of its own cannot do without: it shares its state and its keys with its replicas. */
@@ -46,4 +49,23 @@ export function readSigningKey(file: string): KeyObject {
     'bad_configuration',
     `DAK_PRINCIPAL_KEY_FILE must name a readable private Ed25519 key in PEM, and ${file} is none: make one with "openssl genpkey -algorithm ed25519".`,
   );
+}
+
+const firstRunSecrets = z.object({
+  adminPassword: z.string().min(12),
+  superadminPassword: z.string().min(12),
+  apiKey: z.string().refine(isWellFormedApiKey),
+});
+
+/** @throws DomainError invalid when the file does not hold the three */
+export function readFirstRunFile(file: string): FirstRunSecrets {
+  try {
+    return firstRunSecrets.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    throw new DomainError(
+      'invalid',
+      'bad_configuration',
+      `DAK_FIRST_RUN_FILE must name a readable JSON file with adminPassword and superadminPassword of 12 or more characters and a well-formed apiKey, and ${file} is none.`,
+    );
+  }
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GrpcChannel, PrincipalSigner } from '@dak/platform/grpc';
-import { runUntilStopped, type Running } from '@dak/platform/lifecycle';
+import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
 import { createLogger } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
-import { readGatewayConfig, readSigningKey, type GatewayConfig } from './config';
+import { combineBackends } from './backend';
+import { readFirstRunFile, readGatewayConfig, readSigningKey, type GatewayConfig } from './config';
 import { mailService } from './mail/mail-service';
 import { createGateway } from './service';
 
@@ -13,43 +14,45 @@ import { createGateway } from './service';
 const PACKAGE_FILE = join(__dirname, '../../package.json');
 
 /** The gateway as a process of its own, with the services behind gRPC. */
-async function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
+function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
   const logger = createLogger('gateway', config.DAK_LOG_LEVEL);
   const { version } = JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')) as { version: string };
   const sessionKey = readSigningKey(config.DAK_PRINCIPAL_KEY_FILE);
-  const stopTracing = await startTracing('gateway', environment);
-  const sharedState = await createSharedState({ url: config.DAK_REDIS_URL, keyPrefix: 'dak:' });
-  const mail = new GrpcChannel(config.DAK_MAIL_GRPC_URL, new PrincipalSigner(sessionKey));
-  const gateway = createGateway({
-    databaseUrl: config.DAK_GATEWAY_DATABASE_URL,
-    sharedState,
-    logger,
-    metrics: createMetrics('gateway'),
-    version,
-    siteUrl: config.DAK_SITE_URL ?? `http://${config.DAK_HTTP_HOST}:${config.DAK_HTTP_PORT}`,
-    secret: config.DAK_SECRET,
-    sessionKey,
-    rateLimits: {
-      readsPerMinute: config.DAK_READS_PER_MINUTE,
-      writesPerMinute: config.DAK_WRITES_PER_MINUTE,
-    },
-    ...mailService(mail),
-    dependencies: { mail: () => mail.ping() },
-    isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
+  const secretsFile = config.DAK_FIRST_RUN_FILE;
+  const secrets = secretsFile === undefined ? null : readFirstRunFile(secretsFile);
+  return startInSteps(async (onStop) => {
+    onStop(await startTracing('gateway', environment));
+    const sharedState = await createSharedState({ url: config.DAK_REDIS_URL, keyPrefix: 'dak:' });
+    onStop(() => sharedState.close());
+    const signer = new PrincipalSigner(sessionKey);
+    const mail = new GrpcChannel(config.DAK_MAIL_GRPC_URL, signer);
+    onStop(() => mail.close());
+    const gateway = createGateway({
+      databaseUrl: config.DAK_GATEWAY_DATABASE_URL,
+      sharedState,
+      logger,
+      metrics: createMetrics('gateway'),
+      version,
+      siteUrl: config.DAK_SITE_URL ?? `http://${config.DAK_HTTP_HOST}:${config.DAK_HTTP_PORT}`,
+      secret: config.DAK_SECRET,
+      sessionKey,
+      rateLimits: {
+        readsPerMinute: config.DAK_READS_PER_MINUTE,
+        writesPerMinute: config.DAK_WRITES_PER_MINUTE,
+      },
+      ...combineBackends([mailService(mail)]),
+      dependencies: { mail: () => mail.ping() },
+      isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
+    });
+    onStop(() => gateway.close());
+    const firstRun = await gateway.ensureFirstRun(secrets === null ? {} : { secrets });
+    const { port } = await gateway.listen(config.DAK_HTTP_PORT, config.DAK_HTTP_HOST);
+    logger.info({ port }, 'the gateway answers');
+    // Nobody can read these again: what the first start prints is all there is.
+    if (firstRun !== null && secrets === null) {
+      process.stdout.write(`${JSON.stringify({ first_run: firstRun })}\n`);
+    }
   });
-  const firstRun = await gateway.ensureFirstRun();
-  const { port } = await gateway.listen(config.DAK_HTTP_PORT, config.DAK_HTTP_HOST);
-  logger.info({ port }, 'the gateway answers');
-  // Nobody can read these again: what the first start prints is all there is.
-  if (firstRun !== null) process.stdout.write(`${JSON.stringify({ first_run: firstRun })}\n`);
-  return {
-    stop: async () => {
-      await gateway.close();
-      await mail.close();
-      await sharedState.close();
-      await stopTracing();
-    },
-  };
 }
 
 void runUntilStopped(() => start(readGatewayConfig(process.env), process.env));

@@ -22,6 +22,16 @@ export const VARIABLES = {
     schema: z.string().min(1).default('.dak'),
     description: 'Folder of everything that survives a restart',
   },
+  DAK_JOURNAL_DIR: {
+    schema: z.string().min(1).optional(),
+    description:
+      'Folder of what a next hop accepted until it is committed, of one mail process alone; absent = journal in DAK_DATA_DIR',
+  },
+  DAK_FIRST_RUN_FILE: {
+    schema: z.string().min(1).optional(),
+    description:
+      'JSON file with the adminPassword, superadminPassword and apiKey of the first start; absent = the gateway makes them up and prints them once',
+  },
   DAK_HTTP_HOST: { schema: z.string().default('127.0.0.1'), description: 'Address of the API' },
   DAK_HTTP_PORT: { schema: port.default(8080), description: 'Port of the API; 0 = any free port' },
   DAK_SITE_URL: {
