@@ -74,8 +74,8 @@ const REFERENCES: Readonly<Record<string, Reference>> = {
   default_signature_id: mailbox(({ signatureId }) => ({ default_signature_id: signatureId })),
   template_id: organization(({ templateId }) => ({
     template_id: templateId,
-    body_text: undefined,
-    body_html: undefined,
+    body_text: null,
+    body_html: null,
   })),
   'attachment_tokens[]': mailbox(({ token }) => ({ attachment_tokens: [token] })),
   domain_id: later,
