@@ -19,7 +19,7 @@ export {
 } from './log';
 export { createInboxSweeper } from './inbox-sweeper';
 export { murmur2, partitionOf } from './murmur2';
-export { openLog, type OpenedLog, type OpenLogOptions } from './open-log';
+export { KAFKA_VARIABLES, openLog, type OpenedLog, type OpenLogOptions } from './open-log';
 export { OUTBOX_SHARDS, appendToOutbox, claimInbox, fromLogRecord, toLogMessage } from './outbox';
 export { OutboxRelay, type OutboxRelayOptions, type OutboxSource } from './outbox-relay';
 export { PostgresLog, type PostgresLogOptions } from './postgres-log';

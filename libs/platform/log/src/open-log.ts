@@ -1,12 +1,21 @@
 import pg from 'pg';
+import type { Config, VariableName } from '@dak/platform/config';
+import { KafkaLog } from './kafka/kafka-log';
 import type { Log } from './log';
 import { PostgresLog } from './postgres-log';
+
+/** What chooses the driver and how it reaches the brokers. */
+export const KAFKA_VARIABLES = [
+  'DAK_KAFKA_BROKERS',
+  'DAK_KAFKA_PREFIX',
+  'DAK_KAFKA_TLS',
+  'DAK_KAFKA_SASL',
+] as const satisfies readonly VariableName[];
 
 export interface OpenLogOptions {
   /** `dak_log` under its runtime role, migrated. */
   databaseUrl: string;
-  /** Comma list of `host:port`; absent = the log is in PostgreSQL. */
-  brokers?: string | undefined;
+  config: Config<(typeof KAFKA_VARIABLES)[number]>;
   /** What went wrong and is being retried. */
   onError: (error: unknown) => void;
 }
@@ -20,17 +29,35 @@ export interface OpenedLog {
 
 const MAX_CONNECTIONS = 4;
 
-/** The event log of this process, of the driver that the configuration names. */
+/** The event log of this process: in Kafka when brokers are configured, else in PostgreSQL. */
 export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
-  const { databaseUrl, onError } = options;
+  const { databaseUrl, config, onError } = options;
+  const { promise: failed, resolve: onDead } = Promise.withResolvers<Error>();
   const pool = new pg.Pool({ connectionString: databaseUrl, max: MAX_CONNECTIONS });
-  const log = await PostgresLog.open({ pool, onError });
+  try {
+    const log =
+      config.DAK_KAFKA_BROKERS === undefined
+        ? await PostgresLog.open({ pool, onError })
+        : await KafkaLog.open({ ...kafkaOptions(config), pool, onError, onDead });
+    return {
+      log,
+      failed,
+      close: async () => {
+        await log.close();
+        await pool.end();
+      },
+    };
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+function kafkaOptions(config: OpenLogOptions['config']) {
   return {
-    log,
-    failed: new Promise(() => undefined),
-    close: async () => {
-      await log.close();
-      await pool.end();
-    },
+    brokers: config.DAK_KAFKA_BROKERS?.split(',') ?? [],
+    prefix: config.DAK_KAFKA_PREFIX,
+    tls: config.DAK_KAFKA_TLS === 'on',
+    ...(config.DAK_KAFKA_SASL === undefined ? {} : { credentials: config.DAK_KAFKA_SASL }),
   };
 }

@@ -45,12 +45,10 @@ export function kafkaClient({ brokers, tls = false, credentials }: KafkaAddress)
  * would hold up all others.
  */
 export class KafkaConnection {
-  readonly #address: KafkaAddress;
   readonly #consumer: { connect(): Promise<void>; disconnect(): Promise<void> };
   readonly #cluster: Cluster;
 
   private constructor(address: KafkaAddress) {
-    this.#address = address;
     let cluster: Cluster | undefined;
     // An assigner is the documented way to the cluster; this consumer never joins a group.
     this.#consumer = kafkaClient(address).consumer({

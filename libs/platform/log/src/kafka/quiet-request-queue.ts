@@ -12,8 +12,8 @@ export function quietRequestQueues(): void {
   if (quiet) return;
   quiet = true;
   const { prototype } = RequestQueue;
-  const schedule = prototype.scheduleCheckPendingRequests;
-  prototype.scheduleCheckPendingRequests = function (this: RequestQueue): void {
+  const schedule: (this: RequestQueue) => void = prototype.scheduleCheckPendingRequests;
+  prototype.scheduleCheckPendingRequests = function (): void {
     if (this.pending.length > 0 || this.throttledUntil > Date.now()) schedule.call(this);
   };
 }

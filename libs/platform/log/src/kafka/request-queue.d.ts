@@ -3,7 +3,7 @@ declare module 'kafkajs/src/network/requestQueue' {
   class RequestQueue {
     pending: readonly unknown[];
     throttledUntil: number;
-    scheduleCheckPendingRequests(): void;
+    scheduleCheckPendingRequests: (this: RequestQueue) => void;
   }
   export = RequestQueue;
 }
