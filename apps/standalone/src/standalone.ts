@@ -17,7 +17,7 @@ import {
 import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { InProcessChannel } from '@dak/platform/grpc';
 import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
-import { openLog } from '@dak/platform/log';
+import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { createLoggers, failureReport } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
@@ -40,6 +40,7 @@ export const STANDALONE_VARIABLES = [
   'DAK_PARSER_THREADS',
   'DAK_DATABASE_URL',
   'DAK_REDIS_URL',
+  ...KAFKA_VARIABLES,
   'DAK_SECRET',
 ] as const satisfies readonly VariableName[];
 
@@ -92,6 +93,7 @@ async function start(
 
   const events = await openLog({
     databaseUrl: databases.log,
+    config,
     onError: failureReport(logger('log'), 'the event log did not answer; it is tried again'),
   });
   onStop(() => events.close());

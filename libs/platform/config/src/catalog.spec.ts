@@ -17,7 +17,7 @@ describe('docs/operating.md', () => {
       );
     const actual = Object.entries(VARIABLES).map(([name, variable]) => {
       const absent = variable.schema.safeParse(undefined);
-      const value = absent.success ? absent.data : undefined;
+      const value = absent.success ? (absent.data as string | number | undefined) : undefined;
       return [
         `\`${name}\``,
         value === undefined ? '' : `\`${value}\``,

@@ -12,6 +12,17 @@ const url = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be a URL such as ${example}` });
 const postgresUrl = url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database');
 
+const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
+function saslCredentials(text: string) {
+  const [mechanism, username, ...password] = text.split(':');
+  return {
+    mechanism: SASL_MECHANISMS.find((known) => known === mechanism)!,
+    username: username!,
+    password: password.join(':'),
+  };
+}
+
 /**
  * Every environment variable that Dak reads, with its type and default. An app picks the ones it
  * uses; any other name that begins with `DAK_` stops the start, because a mistyped setting must not
@@ -135,11 +146,33 @@ export const VARIABLES = {
   DAK_WEBHOOK_ALLOW: {
     schema: z.string().default(''),
     description:
-      'Hosts and networks besides public ones that webhooks may go to, as a comma list such as 127.0.0.1,10.0.0.0/8,http://localhost; with http:// plain HTTP is allowed there',
+      'Hosts and networks besides public addresses that webhooks may go to, on any port and over plain HTTP too: a comma list such as 127.0.0.1,10.0.0.0/8,https://hooks.example.com; an entry with https:// or http:// allows only that, one with :port only that port',
   },
   DAK_KAFKA_BROKERS: {
     schema: addresses.optional(),
     description: 'Kafka brokers that carry the event log; absent = the log is in PostgreSQL',
+  },
+  DAK_KAFKA_PREFIX: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]*$/, 'must have only letters, digits, dots, underscores and hyphens')
+      .default(''),
+    description: 'Before the names of topics and groups, where several Dak share the brokers',
+  },
+  DAK_KAFKA_TLS: {
+    schema: z.enum(['on', 'off'], 'must be on or off').default('off'),
+    description: 'Whether the brokers are reached over TLS',
+  },
+  DAK_KAFKA_SASL: {
+    schema: z
+      .string()
+      .regex(new RegExp(`^(${SASL_MECHANISMS.join('|')}):[^:]+:.+$`), {
+        error: 'must be plain:user:password, or the same with scram-sha-256 or scram-sha-512',
+      })
+      .transform(saslCredentials)
+      .optional(),
+    description: 'Credentials for the brokers, such as scram-sha-512:user:password',
+    secret: true,
   },
   DAK_METRICS_HOST: {
     schema: z.string().default('127.0.0.1'),

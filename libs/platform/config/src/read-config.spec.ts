@@ -34,4 +34,14 @@ describe('readConfig', () => {
   it('leaves names of others and of test runs alone', () => {
     expect(readConfig([], { PATH: '/bin', DAK_TEST_DATABASE_URL: 'x' })).toEqual({});
   });
+
+  it('takes credentials apart, whatever the password has', () => {
+    const read = (value: string) => readConfig(['DAK_KAFKA_SASL'], { DAK_KAFKA_SASL: value });
+    expect(read('scram-sha-512:dak:a:b').DAK_KAFKA_SASL).toEqual({
+      mechanism: 'scram-sha-512',
+      username: 'dak',
+      password: 'a:b',
+    });
+    expect(() => read('md5:dak:a')).toThrow('DAK_KAFKA_SASL must be plain:user:password');
+  });
 });

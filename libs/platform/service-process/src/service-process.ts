@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { CompleteConfig, VariableName } from '@dak/platform/config';
 import { CallerVerifier, startGrpcServer, type ServiceRegistry } from '@dak/platform/grpc';
 import { startInSteps, type Running } from '@dak/platform/lifecycle';
-import { openLog, type Log } from '@dak/platform/log';
+import { KAFKA_VARIABLES, openLog, type Log } from '@dak/platform/log';
 import { createLogger, failureReport, type Logger } from '@dak/platform/logging';
 import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState, type SharedState } from '@dak/platform/shared-state';
@@ -13,7 +13,7 @@ import { readPublicKey } from './read-public-key';
 export const SERVICE_VARIABLES = [
   'DAK_LOG_LEVEL',
   'DAK_LOG_DATABASE_URL',
-  'DAK_KAFKA_BROKERS',
+  ...KAFKA_VARIABLES,
   'DAK_REDIS_URL',
   'DAK_GRPC_HOST',
   'DAK_METRICS_HOST',
@@ -72,14 +72,14 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
     onStop(await startTracing(name, options.environment));
     const sharedState = await createSharedState({ url: config.DAK_REDIS_URL, keyPrefix: 'dak:' });
     onStop(() => sharedState.close());
-    const { log, failed, close } = await openLog({
+    const events = await openLog({
       databaseUrl: config.DAK_LOG_DATABASE_URL,
-      brokers: config.DAK_KAFKA_BROKERS,
+      config,
       onError: failureReport(logger, 'the event log did not answer; it is tried again'),
     });
-    onStop(close);
+    onStop(() => events.close());
     const metrics = createMetrics(name);
-    const service = await options.create({ logger, sharedState, log, metrics });
+    const service = await options.create({ logger, sharedState, log: events.log, metrics });
     onStop(() => service.stop());
     const server = await startGrpcServer({
       registry: service.registry,
@@ -101,6 +101,6 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
     });
     onStop(() => probes.close());
     logger.info({ grpc: server.port, http: probes.port, ...ports }, `${name} answers`);
-    return { failed };
+    return { failed: events.failed };
   });
 }
