@@ -16,8 +16,16 @@ export interface ConversationChange {
   reason: string;
   actor: Actor;
   activity: readonly ActivityEntry[];
+  /** The event that led to this change, where one did. */
+  cause?: EventCause;
   /** Events of messages in it; they are numbered before `conversation.updated`. */
   messageEvents?: readonly MessageEvent[];
+}
+
+export interface EventCause {
+  id: string;
+  /** Events between the first cause and this change. */
+  depth: number;
 }
 
 export interface MessageEvent {
@@ -62,6 +70,9 @@ export async function saveConversations(
       sequence: (sequence += 1),
       occurredAt: now,
       actor,
+      ...(change.cause === undefined
+        ? {}
+        : { causationId: change.cause.id, causationDepth: change.cause.depth }),
     });
     for (const event of messageEvents)
       events.push(event.build(facts(event.messageId, event.actor)));

@@ -6,6 +6,7 @@ import {
   MailFailed,
   MailReceived,
   MailSent,
+  RuleMatched,
   type EventKind,
 } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
@@ -81,6 +82,10 @@ export function conversationUpdatedEvent(
     facts,
     encode(ConversationUpdated, data),
   );
+}
+
+export function ruleMatchedEvent(facts: EventFacts, data: RuleMatched): EventEnvelope {
+  return envelope('rule.matched', 'dak.events.v1.RuleMatched', facts, encode(RuleMatched, data));
 }
 
 /** Writes the events into the outbox, in the transaction of the change; the row lock of their conversations is held. */

@@ -55,7 +55,7 @@ export function inboundMessage(facts: InboundMessageFacts): Omit<NewMessage, 'co
     inReplyTo: thread.inReplyTo,
     references: thread.references,
     authentication: null,
-    flags: flagsOf(reading),
+    flags: flagsOf(entry, reading),
     safety: null,
     author: {
       type: 'external',
@@ -89,7 +89,7 @@ function datedAt(reading: MessageReading, arrival: number): number {
   return Number.isNaN(date) || date < EARLIEST || date > arrival ? arrival : date;
 }
 
-function flagsOf(reading: MessageReading): NewMessage['flags'] {
+function flagsOf(entry: SpoolEntry, reading: MessageReading): NewMessage['flags'] {
   const types = new Set(reading.parts.map((part) => part.contentType));
   return {
     auto_generated: ['auto_reply', 'dsn', 'arf', 'mdn'].includes(reading.kind),
@@ -101,6 +101,9 @@ function flagsOf(reading: MessageReading): NewMessage['flags'] {
       types.has('application/pgp-signature') ||
       types.has('application/pkcs7-signature') ||
       types.has('application/x-pkcs7-signature'),
+    no_auto_reply: !reading.mayAutoReply,
+    // An import does not know the envelope.
+    empty_reverse_path: entry.source !== 'import' && entry.mailFrom === '',
   };
 }
 

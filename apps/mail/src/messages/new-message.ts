@@ -35,7 +35,7 @@ export interface NewMessage {
   inReplyTo: string | null;
   references: readonly string[];
   authentication: MessageRecord['authentication'];
-  flags: Partial<MessageRecord['flags']>;
+  flags: MessageFlags;
   safety: MessageRecord['safety'];
   author: Actor;
   mentions: readonly string[];
@@ -79,6 +79,14 @@ export interface NewComplaint {
   recipients: readonly string[];
   complainedMessageId: string | null;
 }
+
+/** What is shown, and what only deciding about automatic mail asks for. */
+export type MessageFlags = Partial<MessageRecord['flags']> & {
+  /** An automatic answer could loop or annoy (RFC 3834 §2). */
+  no_auto_reply?: boolean;
+  /** MAIL FROM:<> (RFC 5321 §4.5.5). */
+  empty_reverse_path?: boolean;
+};
 
 export type NewMessageConversation =
   | { kind: 'existing'; id: string }

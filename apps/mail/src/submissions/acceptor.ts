@@ -47,7 +47,8 @@ export interface Acceptor {
   accept(request: AcceptRequest): Promise<Document>;
 }
 
-type Outcome = { readonly document: Document } | { readonly error: unknown };
+export type AcceptOutcome = { readonly document: Document } | { readonly error: unknown };
+type Outcome = AcceptOutcome;
 
 interface Entry extends AcceptRequest {
   readonly conversationId: string;
@@ -145,6 +146,28 @@ export function createAcceptor(deps: {
       return outcome.document;
     },
   };
+}
+
+/**
+ * Stores submissions into existing conversations with the other effects of a caller's transaction, all
+ * of it or nothing. Their bytes are durable when it resolves; the caller wakes the deliveries.
+ * @returns an outcome per request, in order; a DomainError refuses its request alone
+ */
+export async function acceptWithin(
+  tx: Transaction,
+  blobs: BlobStore,
+  organizationId: string,
+  requests: readonly (AcceptRequest & { readonly conversationId: string })[],
+): Promise<AcceptOutcome[]> {
+  if (requests.length === 0) return [];
+  const raws = requests.map(({ prepared }) => prepared.raw);
+  await blobs.putMany(organizationId, raws);
+  const entries = requests.map((request) => ({
+    ...request,
+    attachmentIds: request.prepared.facts.files.map(() => uuidv7()),
+  }));
+  const shaOf = new Map(entries.map((entry, index) => [entry, sha256Of(raws[index]!)]));
+  return storeEntries(tx, organizationId, entries, Promise.resolve(new Map()), shaOf);
 }
 
 function sha256Of(content: Uint8Array): string {

@@ -28,6 +28,8 @@ export interface OutgoingMail {
   readonly files: readonly OutgoingFile[];
   /** RFC 3834 §5; null for what a person wrote. */
   readonly autoSubmitted: 'auto-generated' | 'auto-replied' | null;
+  /** Further fields; names and values of Dak's own making. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -54,7 +56,7 @@ export function composeMime(mail: OutgoingMail): Promise<Buffer> {
     ...(mail.references.length === 0
       ? {}
       : { references: mail.references.map((id) => `<${id}>`).join(' ') }),
-    headers: automaticHeaders(mail),
+    headers: { ...automaticHeaders(mail), ...mail.headers },
     text: toContent(mail.text),
     ...(html === null ? {} : { html: toContent(html) }),
     attachments: mail.files.map((file) => ({

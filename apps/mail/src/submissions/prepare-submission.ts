@@ -35,6 +35,8 @@ export interface SubmissionFacts {
   readonly files: readonly { readonly reference: FileReference; readonly content: Buffer }[];
   /** Seconds, when the request does not say. */
   readonly defaultUndoSeconds: number;
+  /** Header fields beyond those that every mail has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface PreparedSubmission {
@@ -92,6 +94,7 @@ export async function prepareSubmission(facts: SubmissionFacts): Promise<Prepare
         ? 'auto-replied'
         : 'auto-generated'
       : null,
+    headers: facts.headers ?? {},
   });
   assertMessageSize(raw.length);
   return {

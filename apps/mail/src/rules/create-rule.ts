@@ -1,0 +1,64 @@
+import { RefusedError, uuidv7, type Principal } from '@dak/kernel';
+import {
+  RuleDefinition as RuleFields,
+  type CreateRuleRequest,
+  type Document,
+} from '@dak/contracts/mail';
+import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { checkReferences } from './check-references';
+import { loadRule } from './load-rule';
+import { definitionOf, parseRule } from './parse-rule';
+import { ruleDocument } from './render-rule';
+import { MAX_RULES, type Rule, type RuleOwner } from './rule';
+import type { RuleDeps } from './rule-deps';
+import { bumpRuleSet, countRules, insertRule, insertRuleVersion } from './rule-store';
+
+/** @throws InvalidError naming the member, RefusedError `rule_limit` */
+export async function createRule(
+  { database, clock }: Pick<RuleDeps, 'database' | 'clock'>,
+  request: CreateRuleRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  const now = clock();
+  const definition = parseRule(request.rule ?? RuleFields.fromPartial({}), now);
+  return database.inTenant(organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      await checkReferences(tx, principal, definition);
+      await bumpRuleSet(tx, organizationId);
+      if ((await countRules(tx, organizationId)) >= MAX_RULES) {
+        throw new RefusedError(
+          `The organization has ${MAX_RULES} rules, which is the limit. Delete one that is not used.`,
+          'rule_limit',
+        );
+      }
+      const at = new Date(now).toISOString();
+      const rule: Rule = {
+        ...definition,
+        id: uuidv7(now),
+        version: 1,
+        owner: ownerOf(principal),
+        created_at: at,
+        updated_at: at,
+      };
+      await insertRule(tx, organizationId, rule);
+      await insertRuleVersion(tx, organizationId, {
+        rule_id: rule.id,
+        version: 1,
+        definition: definitionOf(rule),
+        changed_by: principal.userId,
+        changed_by_name: principal.userName,
+        changed_at: at,
+      });
+      return ruleDocument(await loadRule(tx, principal, rule.id));
+    }),
+  );
+}
+
+/** The caller as a rule remembers them; a key acts for its person. */
+export function ownerOf(principal: Principal): RuleOwner {
+  const { userId, userName, role, departmentIds } = principal;
+  return { userId, userName, role, departmentIds };
+}

@@ -1,0 +1,44 @@
+import type { RuleDryRunRecord } from '@dak/contracts/api';
+import type { Document, GetRuleDryRunRequest } from '@dak/contracts/mail';
+import { NotFoundError, isUuid } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes } from '@dak/platform/paging';
+import { selectDryRun, type DryRunRow } from './dry-run-store';
+import { ownerFilter } from './load-rule';
+import type { RuleDeps } from './rule-deps';
+
+/** @throws NotFoundError also for that of somebody else, unless the caller is an admin */
+export async function getDryRun(
+  { database }: Pick<RuleDeps, 'database'>,
+  { id }: GetRuleDryRunRequest,
+  { principal }: CallContext,
+): Promise<Document> {
+  const { organizationId } = principal;
+  const row = isUuid(id)
+    ? await database.inTenant(organizationId, (tx) =>
+        selectDryRun(tx, organizationId, ownerFilter(principal), id),
+      )
+    : null;
+  if (row === null) throw new NotFoundError('dry run');
+  return dryRunDocument(row);
+}
+
+export function dryRunDocument(row: DryRunRow): Document {
+  const record: RuleDryRunRecord = {
+    id: row.id,
+    rule_id: row.rule_id,
+    status: row.status,
+    from: row.from_at,
+    to: row.to_at,
+    progress: { examined: row.examined, total: row.total },
+    examined: row.examined,
+    matched: row.matched,
+    conversations: row.conversations,
+    condition_hits: row.condition_hits.map((matched, index) => ({ index, matched })),
+    samples: row.samples,
+    error: row.error,
+    created_at: row.created_at,
+    finished_at: row.finished_at,
+  };
+  return { id: row.id, version: 0, json: jsonBytes(record), replayed: false };
+}

@@ -1,0 +1,95 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { uuidv7 } from '@dak/kernel';
+import { accessOf } from './check-references';
+import { evaluateRule } from './evaluate-rule';
+import { isAtLeast, type OwnerAccess } from './owner-access';
+import { covers, type Rule } from './rule';
+import type { Arrival, RuleLook } from './rule-match';
+import type { StoredRuleMessage } from './rule-message-store';
+
+/** Events between the first cause and the last that rules act upon. */
+export const MAX_CAUSATION_DEPTH = 8;
+/** Milliseconds of matching before others get their turn. */
+const SLICE_MS = 15;
+
+export interface LookedAtMessage {
+  readonly arrival: Arrival;
+  readonly message: StoredRuleMessage;
+  readonly conversationId: string;
+}
+
+/**
+ * Puts messages, in order, before the rules that cover their mailboxes, in their order. Labels that an
+ * earlier rule gives or takes are there for the conditions of later ones. Nothing is done yet.
+ * @param rules in their order
+ * @param labels of the conversations, by id
+ */
+export async function lookAtMessages(
+  messages: readonly LookedAtMessage[],
+  rules: readonly Rule[],
+  labels: ReadonlyMap<string, readonly string[]>,
+  ownerAccess: OwnerAccess,
+): Promise<RuleLook[]> {
+  const looks: RuleLook[] = [];
+  const current = new Map(labels);
+  let sliceStart = performance.now();
+  for (const { arrival, message, conversationId } of messages) {
+    for (const rule of rules) {
+      if (!covers(rule, message.mailboxId)) continue;
+      const access = ownerAccess(rule, message.mailboxId);
+      if (access === null) continue;
+      if (performance.now() - sliceStart > SLICE_MS) {
+        await turn();
+        sliceStart = performance.now();
+      }
+      const evaluation = evaluateRule(rule, message, current.get(conversationId) ?? []);
+      const outcomes = !evaluation.matched
+        ? []
+        : rule.actions.map((action) => {
+            const refusal = refusalOfAll(arrival) ?? lackOf(isAtLeast(access, accessOf([action])));
+            return refusal === null
+              ? null
+              : { type: action.type, outcome: 'skipped' as const, error: refusal };
+          });
+      looks.push({
+        runId: uuidv7(),
+        rule,
+        arrival,
+        message,
+        conversationId,
+        evaluation,
+        outcomes,
+      });
+      if (!evaluation.matched) continue;
+      current.set(conversationId, labelsAfter(rule, outcomes, current.get(conversationId) ?? []));
+      if (rule.stop) break;
+    }
+  }
+  return looks;
+}
+
+function refusalOfAll({ causationDepth }: Arrival): string | null {
+  return causationDepth > MAX_CAUSATION_DEPTH
+    ? `${causationDepth} events led to this one, which looks like a loop of rules.`
+    : null;
+}
+
+function lackOf(isAllowed: boolean): string | null {
+  return isAllowed
+    ? null
+    : 'Who made the rule may no longer do this in the mailbox: an admin can raise their access.';
+}
+
+function labelsAfter(
+  rule: Rule,
+  outcomes: RuleLook['outcomes'],
+  before: readonly string[],
+): string[] {
+  const labels = new Set(before);
+  rule.actions.forEach((action, index) => {
+    if (outcomes[index] !== null) return;
+    if (action.type === 'add_labels') for (const label of action.labels) labels.add(label);
+    if (action.type === 'remove_labels') for (const label of action.labels) labels.delete(label);
+  });
+  return [...labels];
+}

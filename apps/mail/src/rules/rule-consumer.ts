@@ -1,0 +1,96 @@
+import { MailReceived } from '@dak/contracts/events';
+import { InvalidError } from '@dak/kernel';
+import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
+import { fromLogRecord, type Log, type LogRecord, type Subscription } from '@dak/platform/log';
+import { RULES_GROUP, runRules, type RunDeps } from './run-rules';
+import type { Arrival } from './rule-match';
+
+const TOPIC = 'mail.events.v1';
+/** Mails of one transaction. */
+const GROUP_SIZE = 64;
+/** Conversations in work at the same time; those of an organization share transactions. */
+const CONCURRENCY = 64;
+
+export interface RuleConsumer {
+  /** Begins to take mail from the log. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Runs the rules on every mail that arrives, in order per conversation. */
+export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
+  const groups = new Map<string, GroupCommit<Arrival, null>>();
+  let subscription: Subscription | null = null;
+
+  const flush = async (organizationId: string, arrivals: Arrival[]): Promise<null[]> => {
+    await runRules(deps, organizationId, arrivals);
+    return arrivals.map(() => null);
+  };
+
+  /** A mail that fails must not hold up those it shares a transaction with. */
+  const submit = async (organizationId: string, arrival: Arrival): Promise<void> => {
+    try {
+      await groupOf(organizationId).submit(arrival);
+    } catch {
+      await runRules(deps, organizationId, [arrival]);
+    }
+  };
+
+  const groupOf = (organizationId: string): GroupCommit<Arrival, null> => {
+    let group = groups.get(organizationId);
+    if (group === undefined) {
+      group = createGroupCommit((arrivals) => flush(organizationId, arrivals), {
+        maxItems: GROUP_SIZE,
+      });
+      groups.set(organizationId, group);
+      const made = group;
+      void Promise.resolve().then(() => forgetWhenIdle(organizationId, made));
+    }
+    return group;
+  };
+
+  const forgetWhenIdle = async (organizationId: string, group: GroupCommit<Arrival, null>) => {
+    await group.idle();
+    if (group.waiting === 0 && groups.get(organizationId) === group) groups.delete(organizationId);
+  };
+
+  const handle = async (records: readonly LogRecord[]): Promise<void> => {
+    for (const record of records) {
+      // What else lies in the topic needs no decoding.
+      if (record.headers['ce_type'] !== 'mail.received') continue;
+      const { organizationId, arrival } = toArrival(record);
+      await submit(organizationId, arrival);
+    }
+  };
+
+  return {
+    async start() {
+      subscription = await deps.log.subscribe(RULES_GROUP, [TOPIC], handle, {
+        concurrency: CONCURRENCY,
+      });
+    },
+    async stop() {
+      await subscription?.close();
+    },
+  };
+}
+
+/** @throws InvalidError for an event that names no message */
+function toArrival(record: LogRecord): { organizationId: string; arrival: Arrival } {
+  const event = fromLogRecord(record);
+  const { organizationId, mailboxId, messageId } = event;
+  if (mailboxId === undefined || messageId === undefined) {
+    throw new InvalidError(`${event.id} names no message.`, 'undecodable');
+  }
+  return {
+    organizationId,
+    arrival: {
+      eventId: event.id,
+      messageId,
+      mailboxId,
+      causationDepth: event.causationDepth,
+      traceId: event.traceparent?.split('-')[1] ?? null,
+      imported: MailReceived.decode(event.data).imported,
+    },
+  };
+}

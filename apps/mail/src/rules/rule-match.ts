@@ -1,0 +1,28 @@
+import type { Evaluation } from './evaluate-rule';
+import type { Rule } from './rule';
+import type { StoredRuleMessage } from './rule-message-store';
+import type { ActionOutcome } from './rule-run-store';
+
+/** A message that arrived, as the rules consumer takes it from its event. */
+export interface Arrival {
+  /** `mail.received`. */
+  readonly eventId: string;
+  readonly messageId: string;
+  readonly mailboxId: string;
+  readonly causationDepth: number;
+  /** Of W3C trace context; null when nobody traces. */
+  readonly traceId: string | null;
+  readonly imported: boolean;
+}
+
+/** A rule looked at a message; `outcomes` has one per action of a rule that matched, null until it is known. */
+export interface RuleLook {
+  readonly runId: string;
+  readonly rule: Rule;
+  readonly arrival: Arrival;
+  readonly message: StoredRuleMessage;
+  /** Where the message is now. */
+  readonly conversationId: string;
+  readonly evaluation: Evaluation;
+  readonly outcomes: (ActionOutcome | null)[];
+}

@@ -1,0 +1,167 @@
+import type { Clock } from '@dak/kernel';
+import { claimInbox } from '@dak/platform/log';
+import type { Database, Transaction } from '@dak/platform/postgres';
+import { lockConversations } from '../conversations/conversation-store';
+import type { ConversationRow } from '../conversations/conversation-row';
+import { applyChanges } from './apply-changes';
+import { lookAtMessages } from './look-at-messages';
+import { loadOwnerAccess } from './owner-access';
+import { covers } from './rule';
+import type { RulesOf } from './rule-cache';
+import type { Arrival, RuleLook } from './rule-match';
+import { neededFacts } from './rule-message';
+import { loadRuleMessages, rememberSenders, selectConversationIds } from './rule-message-store';
+import { insertRuleRuns, type RuleRun } from './rule-run-store';
+import { addToTallies } from './rule-store';
+import { sendRuleMail, type SendDeps } from './send-rule-mail';
+
+/** Consumer group, in the log and in the inbox. */
+export const RULES_GROUP = 'rules';
+
+export interface RunDeps extends SendDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly rulesOf: RulesOf;
+  /** New deliveries are durable and due. */
+  readonly onAccepted: () => void;
+}
+
+/**
+ * Runs the rules of an organization on mail that arrived. One transaction has everything: that the
+ * events have been handled, changes, mail to be sent, events and run records; so each mail meets each
+ * rule once, whatever crashes and however often its event is delivered.
+ * @param arrivals in order per conversation
+ */
+export async function runRules(
+  deps: RunDeps,
+  organizationId: string,
+  arrivals: readonly Arrival[],
+): Promise<void> {
+  let sent = false;
+  await deps.database.inTenant(organizationId, async (tx) => {
+    sent = false;
+    await rememberSenders(
+      tx,
+      organizationId,
+      arrivals.map(({ messageId }) => messageId),
+    );
+    const live = arrivals.filter(({ imported }) => !imported);
+    if (live.length === 0) return;
+    const claimed = await claimInbox(
+      tx,
+      RULES_GROUP,
+      live.map(({ eventId }) => eventId),
+    );
+    const rules = await deps.rulesOf(tx, organizationId);
+    const fresh = live.filter(
+      ({ eventId, mailboxId }) =>
+        claimed.has(eventId) && rules.some((rule) => covers(rule, mailboxId)),
+    );
+    if (fresh.length === 0) return;
+    sent = await runOn(tx, deps, organizationId, fresh, rules);
+  });
+  if (sent) deps.onAccepted();
+}
+
+async function runOn(
+  tx: Transaction,
+  deps: RunDeps,
+  organizationId: string,
+  arrivals: readonly Arrival[],
+  rules: Awaited<ReturnType<RulesOf>>,
+): Promise<boolean> {
+  const mailboxIds = [...new Set(arrivals.map(({ mailboxId }) => mailboxId))];
+  const relevant = rules.filter((rule) => mailboxIds.some((id) => covers(rule, id)));
+  const messageIds = arrivals.map(({ messageId }) => messageId);
+  const rows = await lockConversationsOf(tx, organizationId, messageIds);
+  const placed = await selectConversationIds(tx, organizationId, messageIds);
+  const messages = await loadRuleMessages(
+    tx,
+    deps.blobs,
+    organizationId,
+    messageIds,
+    neededFacts(relevant),
+  );
+  const ownerAccess = await loadOwnerAccess(tx, organizationId, relevant, mailboxIds);
+  const now = deps.clock();
+  const looks = await lookAtMessages(
+    arrivals.flatMap((arrival) => {
+      const message = messages.get(arrival.messageId);
+      const conversationId = placed.get(arrival.messageId);
+      return message === undefined || conversationId === undefined || !rows.has(conversationId)
+        ? []
+        : [{ arrival, message, conversationId }];
+    }),
+    relevant,
+    new Map([...rows].map(([id, row]) => [id, row.labels])),
+    ownerAccess,
+  );
+  const matches = looks.filter(({ evaluation }) => evaluation.matched);
+  const touched = await sendRuleMail(tx, deps, organizationId, matches, now);
+  // Mail of rules has moved these on.
+  for (const [id, row] of await lockRows(tx, organizationId, [...touched])) rows.set(id, row);
+  await applyChanges(tx, organizationId, matches, rows, now);
+  const at = new Date(now).toISOString();
+  await insertRuleRuns(
+    tx,
+    organizationId,
+    looks.map((look) => toRun(look, at)),
+  );
+  await addToTallies(tx, organizationId, talliesOf(looks), at);
+  return touched.size > 0;
+}
+
+/** The rows of the conversations that the messages are in, locked; one that is merged meanwhile is followed. */
+async function lockConversationsOf(
+  tx: Transaction,
+  organizationId: string,
+  messageIds: readonly string[],
+): Promise<Map<string, ConversationRow>> {
+  const rows = new Map<string, ConversationRow>();
+  for (;;) {
+    const wanted = [
+      ...new Set((await selectConversationIds(tx, organizationId, messageIds)).values()),
+    ].filter((id) => !rows.has(id));
+    if (wanted.length === 0) return rows;
+    const locked = await lockRows(tx, organizationId, wanted);
+    for (const [id, row] of locked) rows.set(id, row);
+    if (wanted.every((id) => locked.get(id)?.merged_into_id === null)) return rows;
+    if (wanted.some((id) => !locked.has(id))) return rows;
+  }
+}
+
+async function lockRows(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, ConversationRow>> {
+  const locked = await lockConversations(tx, organizationId, ids);
+  return new Map(locked.map(({ mailbox_address: _, ...row }) => [row.id, row]));
+}
+
+function toRun(look: RuleLook, at: string): RuleRun {
+  const { rule, message, arrival, evaluation } = look;
+  return {
+    id: look.runId,
+    rule_id: rule.id,
+    rule_name: rule.name,
+    rule_version: rule.version,
+    mailbox_id: message.mailboxId,
+    conversation_id: look.conversationId,
+    message_id: message.id,
+    event_id: arrival.eventId,
+    matched: evaluation.matched,
+    conditions: [...evaluation.conditions],
+    actions: look.outcomes.map((outcome) => outcome!),
+    at,
+    trace_id: arrival.traceId,
+  };
+}
+
+function talliesOf(looks: readonly RuleLook[]) {
+  return [...Map.groupBy(looks, ({ rule }) => rule.id)].map(([ruleId, own]) => ({
+    ruleId,
+    evaluated: own.length,
+    matched: own.filter(({ evaluation }) => evaluation.matched).length,
+  }));
+}

@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util';
+import { VersionMismatchError } from '@dak/kernel';
+import {
+  RuleDefinition as RuleFields,
+  type DeleteRuleRequest,
+  type Document,
+  type Empty,
+  type UpdateRuleRequest,
+} from '@dak/contracts/mail';
+import type { CallContext } from '@dak/platform/grpc';
+import { checkReferences } from './check-references';
+import { ownerOf } from './create-rule';
+import { loadRule } from './load-rule';
+import { definitionOf, patchRule } from './parse-rule';
+import { ruleDocument } from './render-rule';
+import type { Rule } from './rule';
+import type { RuleDeps } from './rule-deps';
+import { bumpRuleSet, deleteRuleRow, insertRuleVersion, updateRuleRow } from './rule-store';
+
+/**
+ * Every change is a new version; a request that changes nothing makes none. The rule goes on acting
+ * for who made it; when they save it themselves, with the role and departments of now.
+ * @throws VersionMismatchError, InvalidError naming the member
+ */
+export function updateRule(
+  { database, clock }: Pick<RuleDeps, 'database' | 'clock'>,
+  request: UpdateRuleRequest,
+  { principal }: CallContext,
+): Promise<Document> {
+  const { organizationId } = principal;
+  return database.inTenant(organizationId, async (tx) => {
+    // Before the rule's own lock, as creating does.
+    await bumpRuleSet(tx, organizationId);
+    const { rule: before, stats } = await loadRule(tx, principal, request.id, { lock: true });
+    requireVersion(request.expectedVersion, before.version);
+    const now = clock();
+    const sent = request.rule ?? RuleFields.fromPartial({});
+    const definition = patchRule(before, request.fields, sent, now);
+    const owner = before.owner.userId === principal.userId ? ownerOf(principal) : before.owner;
+    const isSame =
+      isDeepStrictEqual(definitionOf(before), definition) && isDeepStrictEqual(before.owner, owner);
+    if (isSame) return ruleDocument({ rule: before, stats });
+    await checkReferences(tx, principal, definition);
+    const at = new Date(now).toISOString();
+    const rule: Rule = {
+      ...before,
+      ...definition,
+      owner,
+      version: before.version + 1,
+      updated_at: at,
+    };
+    await updateRuleRow(tx, organizationId, rule);
+    await insertRuleVersion(tx, organizationId, {
+      rule_id: rule.id,
+      version: rule.version,
+      definition,
+      changed_by: principal.userId,
+      changed_by_name: principal.userName,
+      changed_at: at,
+    });
+    return ruleDocument({ rule, stats });
+  });
+}
+
+/** @throws NotFoundError, VersionMismatchError */
+export function deleteRule(
+  { database }: Pick<RuleDeps, 'database'>,
+  request: DeleteRuleRequest,
+  { principal }: CallContext,
+): Promise<Empty> {
+  const { organizationId } = principal;
+  return database.inTenant(organizationId, async (tx) => {
+    await bumpRuleSet(tx, organizationId);
+    const { rule } = await loadRule(tx, principal, request.id, { lock: true });
+    requireVersion(request.expectedVersion, rule.version);
+    await deleteRuleRow(tx, organizationId, rule.id);
+    return {};
+  });
+}
+
+function requireVersion(expected: number | undefined, current: number): void {
+  if (expected !== undefined && expected !== current) {
+    throw new VersionMismatchError('rule', current);
+  }
+}
