@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { InvalidError } from '@dak/kernel';
 
@@ -53,19 +54,18 @@ function parseEntry(text: string): AllowanceEntry {
     scheme: scheme === undefined ? null : (scheme.toLowerCase() as Scheme),
     port: port === undefined ? null : Number(port),
   };
-  const address = ipaddr.isValid(name) ? ipaddr.parse(name) : null;
+  const address = isIP(name) === 0 ? null : ipaddr.parse(name);
   if (address !== null) {
-    // A shortened IPv4 address such as "10.1" is more likely a mistyped one.
-    if (address.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(name)) {
-      throw unreadable(text);
-    }
     const bits = address.kind() === 'ipv4' ? 32 : 128;
     const length = prefix === undefined ? bits : Number(prefix);
     if (length > bits) throw unreadable(text);
     return { ...rest, host: null, network: [address, length] };
   }
-  if (prefix !== undefined || !URL.canParse(`http://${name}/`)) throw unreadable(text);
-  return { ...rest, host: hostOf(new URL(`http://${name}/`)), network: null };
+  const host = URL.canParse(`http://${name}/`) ? hostOf(new URL(`http://${name}/`)) : '';
+  if (prefix !== undefined || !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(host) || isIP(host) !== 0) {
+    throw unreadable(text);
+  }
+  return { ...rest, host, network: null };
 }
 
 function unreadable(entry: string): InvalidError {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { allowsAddress, hostOf, mayAllow, type Allowance, type Target } from './allowance';
 
@@ -34,9 +35,10 @@ export function judgeUrl(text: string, allowance: Allowance): UrlJudgment {
   }
   if (url.hash !== '') return invalid('must not have a fragment: it is never sent');
   const target = targetOf(url);
-  const reason = ipaddr.isValid(target.host)
-    ? refusalOfAddress(target, target.host, allowance)
-    : refusalOfName(target, allowance);
+  const reason =
+    isIP(target.host) !== 0
+      ? refusalOfAddress(target, target.host, allowance)
+      : refusalOfName(target, allowance);
   if (reason !== null) return { allowed: false, code: 'blocked_address', reason };
   return { allowed: true, url, target };
 }
@@ -50,7 +52,7 @@ export function refusalOfAddress(
   address: string,
   allowance: Allowance,
 ): string | null {
-  if (!ipaddr.isValid(address)) return 'must have a host that resolves to an address';
+  if (isIP(address) === 0) return 'must have a host that resolves to an address';
   // Scoped addresses (fe80::1%eth0) parse as link-local; IPv4-mapped ones count as what they map to.
   const parsed = ipaddr.process(address);
   if (allowsAddress(allowance, target, parsed)) return null;
