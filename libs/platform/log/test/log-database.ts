@@ -56,6 +56,14 @@ export async function eventually(condition: () => boolean | Promise<boolean>): P
   }
 }
 
+/** As a restart of the database looks to its clients. */
+export async function cutConnections(admin: Pool): Promise<void> {
+  await admin.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+}
+
 let made = 0;
 
 /** `count` messages of each key, numbered per key in the payload. */

@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { InvalidError, UnavailableError } from '@dak/kernel';
 import type { Log, LogRecord, RecordHandler } from '../src/log';
-import { eventually, messagesFor } from './log-database';
+import { cutConnections, eventually, messagesFor } from './log-database';
 
 export interface LogUnderTest {
   /** Another handle on the same log, as a second process would have. */
-  open(): Promise<Log>;
+  open(topics?: Record<string, number>): Promise<Log>;
+  /** The database with the claims of the groups, as its owner. */
+  admin: Pool;
   close(): Promise<void>;
 }
 
@@ -338,11 +341,135 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     release();
   });
 
+  it('reads again from an offset of one partition, and from a time', async () => {
+    const seen: LogRecord[] = [];
+    await log.publish(messagesFor('notes.v1', ['a', 'b', 'c', 'd', 'e', 'f'], 2));
+    await delay(30);
+    const between = Date.now();
+    await delay(30);
+    await log.publish(messagesFor('notes.v1', ['a', 'b', 'c', 'd', 'e', 'f'], 1));
+    const subscription = await log.subscribe('reader', ['notes.v1'], async (batch) => {
+      seen.push(...batch);
+    });
+    await eventually(() => seen.length === 18);
+    await subscription.close();
+    const { partition } = seen[0]!;
+    const own = seen.filter((record) => record.partition === partition).length;
+    await log.seek('reader', 'notes.v1', { partition, offset: 1 });
+    expect(sumLag(await log.lag('reader'))).toBe(own - 1);
+    await log.seek('reader', 'notes.v1', { partition, offset: 1_000_000 });
+    expect(sumLag(await log.lag('reader'))).toBe(0);
+    await log.seek('reader', 'notes.v1', { time: between });
+    expect(sumLag(await log.lag('reader'))).toBe(6);
+  });
+
+  it('does not let a running member commit over a seek', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const calls: string[] = [];
+    await log.publish(messagesFor('notes.v1', ['a'], 1));
+    await log.subscribe('reader', ['notes.v1'], async (records) => {
+      calls.push(...records.map(({ id }) => id));
+      if (calls.length === 1) await held;
+    });
+    await eventually(() => calls.length === 1);
+    await log.seek('reader', 'notes.v1', 'earliest');
+    release();
+    await eventually(async () => calls.length === 2 && sumLag(await log.lag('reader')) === 0);
+    expect(calls[1]).toBe(calls[0]);
+  });
+
+  it('fences a member that was away longer than its lease', async () => {
+    let finishFirst: () => void = () => undefined;
+    const firstCall = new Promise<void>((resolve) => (finishFirst = resolve));
+    let calls = 0;
+    await log.publish(messagesFor('notes.v1', ['a'], 1));
+    const zombie = await log.subscribe('reader', ['notes.v1'], async () => {
+      calls += 1;
+      await firstCall;
+    });
+    await eventually(() => calls === 1);
+    await giveToAnother(underTest.admin);
+    finishFirst();
+    await eventually(() => zombie.assigned().length === 0);
+    await delay(100);
+    expect(sumLag(await log.lag('reader'))).toBe(1);
+
+    await underTest.admin.query(`update consumer_offset set lease_until = now()`);
+    await eventually(async () => sumLag(await log.lag('reader')) === 0);
+    expect(calls).toBe(2);
+  });
+
+  it('does not park for a member that has been fenced', async () => {
+    let fail: () => void = () => undefined;
+    const failing = new Promise<void>((_, reject) => (fail = () => reject(new Error('defect'))));
+    let called = false;
+    await log.publish(messagesFor('notes.v1', ['a'], 1));
+    const zombie = await log.subscribe(
+      'reader',
+      ['notes.v1'],
+      async () => {
+        called = true;
+        await failing;
+      },
+      { maxAttempts: 1 },
+    );
+    await eventually(() => called);
+    await giveToAnother(underTest.admin);
+    fail();
+    await eventually(() => zombie.assigned().length === 0);
+    expect(await log.parked('reader')).toEqual([]);
+  });
+
+  it('goes on after every connection to its database was cut', async () => {
+    const seen: string[] = [];
+    await log.subscribe('reader', ['orders.v1'], async (records) => {
+      seen.push(...records.map(({ id }) => id));
+    });
+    await log.publish(messagesFor('orders.v1', ['a', 'b'], 1));
+    await eventually(() => seen.length === 2);
+    await cutConnections(underTest.admin);
+    await delay(50);
+    await log.publish(messagesFor('orders.v1', ['a', 'b'], 1));
+    await eventually(() => new Set(seen).size === 4);
+  });
+
+  it('takes and gives back events of many sizes at once', async () => {
+    const sizes = [0, 1, 500, 70_000, 400_000, 1_200_000, 300, 600_000, 600_000];
+    const seen: number[] = [];
+    await log.publish(
+      messagesFor('notes.v1', ['a'], sizes.length).map((message, n) => ({
+        ...message,
+        payload: Buffer.alloc(sizes[n]!, n),
+      })),
+    );
+    await log.subscribe('reader', ['notes.v1'], async (records) => {
+      for (const { payload } of records) seen.push(payload.byteLength);
+    });
+    await eventually(() => seen.length === sizes.length);
+    expect(seen).toEqual(sizes);
+  });
+
+  it('refuses to change the number of partitions of a topic', async () => {
+    await expect(underTest.open({ 'orders.v1': 7 })).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'partition_count',
+    });
+  });
+
   it('refuses topics it does not have', async () => {
     await expect(log.publish(messagesFor('unknown.v1', ['a'], 1))).rejects.toMatchObject({
       kind: 'invalid',
     });
   });
+}
+
+/** As a stopped process would look to the others: its leases and its membership have run out. */
+async function giveToAnother(admin: Pool): Promise<void> {
+  await admin.query(
+    `update consumer_offset
+        set owner = 'another', epoch = epoch + 1, lease_until = now() + interval '1 hour'`,
+  );
 }
 
 export function sumLag(lag: readonly { records: number }[]): number {
