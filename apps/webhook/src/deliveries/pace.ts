@@ -77,7 +77,8 @@ export class Pace {
   /** An attempt begins. Nothing stops the caller from exceeding {@link room}, as a probe does. */
   begin(now: number): void {
     this.fill(now);
-    this.tokens -= 1;
+    // Whoever exceeds the room does not stop the others for longer than the two tokens take.
+    this.tokens = Math.max(-1, this.tokens - 1);
     this.underWay += 1;
   }
 
