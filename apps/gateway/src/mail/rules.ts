@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import {
+  RuleDryRunRecord,
+  RuleRecord,
+  RuleRunRecord,
+  RuleTestRecord,
+  RuleVersionRecord,
+} from '@dak/contracts/api';
+import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
+import { documentReply } from './document-reply';
+import type { MailClients } from './mail-clients';
+import type { MailDirectory } from './mail-directory';
+import { sentFields } from './request-fields';
+import {
+  createRuleBody,
+  dryRunBody,
+  testRuleBody,
+  toRuleDefinition,
+  updateRuleBody,
+  type RuleBody,
+} from './rule-bodies';
+import { servicePageReply, toPageRequest } from './service-page';
+
+const manages = { tag: 'rules', scopes: ['rules.manage'], unknownFields: 'refuse' } as const;
+const reads = { tag: 'rules', scopes: ['rules.manage'] } as const;
+
+const rule = RuleRecord.meta({ id: 'Rule' });
+const run = RuleRunRecord.meta({ id: 'RuleRun' });
+const dryRun = RuleDryRunRecord.meta({ id: 'RuleDryRun' });
+const runQuery = z.object({
+  ...pageFields,
+  matched: queryBoolean().optional().meta({ description: 'Only hits, or only misses.' }),
+});
+
+export function ruleRoutes(
+  { rules }: Pick<MailClients, 'rules'>,
+  directory: MailDirectory,
+): Route[] {
+  const subjectOf = async (
+    organizationId: string,
+    body: { rule?: RuleBody | undefined; rule_id?: string | undefined },
+  ) =>
+    body.rule === undefined
+      ? ({ $case: 'ruleId', value: body.rule_id ?? '' } as const)
+      : ({
+          $case: 'rule',
+          value: await toRuleDefinition(directory, organizationId, body.rule, 'rule.'),
+        } as const);
+
+  return [
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/rules',
+      summary: 'List rules',
+      description: 'In the order in which they run; a regular user has their own.',
+      request: { query: z.object(pageFields) },
+      responses: { 200: { description: 'A page of rules', schema: pageOf(rule) } },
+      handler: async ({ query, call, url }) =>
+        servicePageReply(url, query, await rules.listRules({ page: toPageRequest(query) }, call)),
+    }),
+    defineRoute({
+      ...manages,
+      method: 'POST',
+      path: '/rules',
+      summary: 'Create a rule',
+      description:
+        'It runs on every mail that arrives from now on, in the order of priority, and acts for the person who made it.',
+      request: { body: createRuleBody },
+      responses: { 201: { description: 'The rule', schema: rule } },
+      handler: async ({ body, principal, call }) => {
+        const definition = await toRuleDefinition(directory, principal.organizationId, body);
+        return documentReply(201, await rules.createRule({ rule: definition }, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/rules/{id}',
+      summary: 'Get a rule',
+      request: { params: idParams },
+      responses: { 200: { description: 'The rule', schema: rule } },
+      handler: async ({ params, call }) =>
+        documentReply(200, await rules.getRule({ id: params.id }, call)),
+    }),
+    defineRoute({
+      ...manages,
+      method: 'PATCH',
+      path: '/rules/{id}',
+      summary: 'Change a rule',
+      description: 'Mail that arrives after the answer meets the new version.',
+      versioned: true,
+      request: { params: idParams, body: updateRuleBody },
+      responses: { 200: { description: 'The rule', schema: rule } },
+      handler: async ({ params, body, principal, ifMatch, call }) => {
+        const definition = await toRuleDefinition(directory, principal.organizationId, body);
+        const request = {
+          id: params.id,
+          expectedVersion: ifMatch ?? undefined,
+          fields: sentFields(updateRuleBody.shape, body),
+          rule: definition,
+        };
+        return documentReply(200, await rules.updateRule(request, call));
+      },
+    }),
+    defineRoute({
+      ...manages,
+      method: 'DELETE',
+      path: '/rules/{id}',
+      summary: 'Delete a rule',
+      description: 'What it has done stays; its runs are still told with their conversations.',
+      versioned: true,
+      request: { params: idParams },
+      responses: { 204: { description: 'Deleted' } },
+      handler: async ({ params, ifMatch, call }) => {
+        await rules.deleteRule({ id: params.id, expectedVersion: ifMatch ?? undefined }, call);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/rules/{id}/versions',
+      summary: 'List the versions of a rule, newest first',
+      request: { params: idParams, query: z.object(pageFields) },
+      responses: {
+        200: {
+          description: 'A page of versions',
+          schema: pageOf(RuleVersionRecord.meta({ id: 'RuleVersion' })),
+        },
+      },
+      handler: async ({ params, query, call, url }) => {
+        const request = { ruleId: params.id, page: toPageRequest(query) };
+        return servicePageReply(url, query, await rules.listRuleVersions(request, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/rules/{id}/runs',
+      summary: 'List what a rule has done and why, newest first',
+      description:
+        'Runs that matched are kept for 90 days, others for 14. Only those in conversations that you may read.',
+      request: { params: idParams, query: runQuery },
+      responses: { 200: { description: 'A page of runs', schema: pageOf(run) } },
+      handler: async ({ params, query, call, url }) => {
+        const request = { ruleId: params.id, page: toPageRequest(query), matched: query.matched };
+        return servicePageReply(url, query, await rules.listRuleRuns(request, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/conversations/{id}/rule-runs',
+      summary: 'List what rules have made of the messages of a conversation, newest first',
+      request: { params: idParams, query: runQuery },
+      responses: { 200: { description: 'A page of runs', schema: pageOf(run) } },
+      handler: async ({ params, query, call, url }) => {
+        const request = {
+          conversationId: params.id,
+          page: toPageRequest(query),
+          matched: query.matched,
+        };
+        return servicePageReply(url, query, await rules.listConversationRuleRuns(request, call));
+      },
+    }),
+    defineRoute({
+      ...manages,
+      method: 'POST',
+      path: '/rules/test',
+      summary: 'Put a message before a rule',
+      description: 'Says which conditions hold and what would be done. Nothing is done.',
+      rateClass: 'read',
+      idempotency: 'none',
+      request: { body: testRuleBody },
+      responses: {
+        200: { description: 'The verdicts', schema: RuleTestRecord.meta({ id: 'RuleTest' }) },
+      },
+      handler: async ({ body, principal, call }) => {
+        const subject = await subjectOf(principal.organizationId, body);
+        const request = { subject, messageId: body.message_id };
+        return documentReply(200, await rules.testRule(request, call));
+      },
+    }),
+    defineRoute({
+      ...manages,
+      method: 'POST',
+      path: '/rules/dry-run',
+      summary: 'Put mail of the past before a rule',
+      description:
+        'Runs in the background over the mail that you see now; GET /rules/dry-run/{id} has progress and result. Nothing is done.',
+      request: { body: dryRunBody },
+      responses: { 202: { description: 'The dry run, as far as it is', schema: dryRun } },
+      handler: async ({ body, principal, call }) => {
+        const subject = await subjectOf(principal.organizationId, body);
+        const request = { subject, from: body.from, to: body.to };
+        return documentReply(202, await rules.startRuleDryRun(request, call));
+      },
+    }),
+    defineRoute({
+      ...reads,
+      method: 'GET',
+      path: '/rules/dry-run/{id}',
+      summary: 'Get a dry run',
+      request: { params: idParams },
+      responses: { 200: { description: 'Progress and result', schema: dryRun } },
+      handler: async ({ params, call }) =>
+        documentReply(200, await rules.getRuleDryRun({ id: params.id }, call)),
+    }),
+  ];
+}
