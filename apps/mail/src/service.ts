@@ -8,6 +8,7 @@ import {
   LabelServiceService,
   MailboxServiceService,
   SignatureServiceService,
+  RuleServiceService,
   SubmissionServiceService,
   TemplateServiceService,
   TenantServiceService,
@@ -47,6 +48,11 @@ import { ReadingPool } from './reading/reading-pool';
 import { createSignatureHandlers } from './signatures/handlers';
 import { createAcceptor } from './submissions/acceptor';
 import { createSendQuota } from './submissions/send-quota';
+import { createDryRunWorker } from './rules/dry-run-worker';
+import { createRuleHandlers } from './rules/handlers';
+import { createRuleCache } from './rules/rule-cache';
+import { createRuleConsumer } from './rules/rule-consumer';
+import { createRuleSweeper } from './rules/sweep-rule-records';
 import { createSubmissionHandlers } from './submissions/handlers';
 import { createVisibilityHandlers } from './visibility/handlers';
 import { createTemplateHandlers } from './templates/handlers';
@@ -164,12 +170,27 @@ export function createMailService(options: MailServiceOptions): MailService {
   const acceptor = createAcceptor({
     database,
     blobs,
-    takeSend: createSendQuota(options.sharedState),
+  const takeSend = createSendQuota(options.sharedState);
+    takeSend,
     onAccepted,
   });
   const sweepers = [
     createSnoozeWaker({ database, clock, onError: failed('snoozed conversations were not woken') }),
     createConversationCloser({
+  const rules = createRuleConsumer({
+    database,
+    log,
+    blobs,
+    clock,
+    rulesOf: createRuleCache(),
+    takeSend,
+    onAccepted,
+  });
+  const dryRuns = createDryRunWorker({
+    database,
+    blobs,
+    onError: failed('a dry run of a rule was interrupted; it is tried again'),
+  });
       database,
       clock,
       onError: failed('resolved conversations were not closed'),
@@ -179,6 +200,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     createInboxSweeper({ database, onError: failed('ids of old events were not removed') }),
   ];
 
+    createRuleSweeper({ database, onError: failed('old runs of rules were not removed') }),
   const registry = new ServiceRegistry();
   const withTenant = createWithTenant(database);
   const records = { database, withTenant, clock, cursorKey };
@@ -197,6 +219,10 @@ export function createMailService(options: MailServiceOptions): MailService {
   registry.register(
     ImportServiceService,
     createImportHandlers({
+  registry.register(
+    RuleServiceService,
+    createRuleHandlers({ ...records, blobs, onDryRun: () => dryRuns.wake() }),
+  );
       ...records,
       blobs,
       onSpooled: () => pipeline.wake(),
@@ -222,6 +248,8 @@ export function createMailService(options: MailServiceOptions): MailService {
     async ready() {
       await database.ping();
     },
+      await rules.start();
+      dryRuns.start();
     async stop() {
       await inbound.stop();
       await Promise.all([
@@ -230,8 +258,10 @@ export function createMailService(options: MailServiceOptions): MailService {
         ...sweepers.map((sweeper) => sweeper.stop()),
       ]);
       await reading.close();
+      await rules.stop();
       await relay.stop();
       await database.close();
     },
+        dryRuns.stop(),
   };
 }

@@ -6,6 +6,7 @@ import {
   LabelServiceService,
   MailboxServiceService,
   SignatureServiceService,
+  RuleServiceService,
   SubmissionServiceService,
   TemplateServiceService,
   TenantServiceService,
@@ -20,6 +21,7 @@ export interface MailClients {
   readonly submissions: Client<typeof SubmissionServiceService, CallOptions>;
   readonly drafts: Client<typeof DraftServiceService, CallOptions>;
   readonly signatures: Client<typeof SignatureServiceService, CallOptions>;
+  readonly rules: Client<typeof RuleServiceService, CallOptions>;
   readonly templates: Client<typeof TemplateServiceService, CallOptions>;
   readonly attachments: Client<typeof AttachmentServiceService, CallOptions>;
   readonly imports: Client<typeof ImportServiceService, CallOptions>;
@@ -36,6 +38,7 @@ export function createMailClients(channel: Channel): MailClients {
     signatures: createClient(SignatureServiceService, channel),
     templates: createClient(TemplateServiceService, channel),
     attachments: createClient(AttachmentServiceService, channel),
+    rules: createClient(RuleServiceService, channel),
     imports: createClient(ImportServiceService, channel),
     tenants: createClient(TenantServiceService, channel),
   };

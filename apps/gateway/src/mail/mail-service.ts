@@ -13,6 +13,8 @@ import { messageRoutes } from './messages';
 import { outboxRoutes } from './outbox';
 import { searchRoutes } from './search';
 import { signatureRoutes } from './signatures';
+import { reportRoutes } from './reports';
+import { ruleRoutes } from './rules';
 import { submissionRoutes } from './submissions';
 import { templateRoutes } from './templates';
 
@@ -40,6 +42,7 @@ export function mailService(channel: Channel): Backend {
       ...labelRoutes(clients),
       ...searchRoutes(clients),
       ...submissionRoutes(clients),
+      ...ruleRoutes(clients, directory),
       ...draftRoutes(clients),
       ...signatureRoutes(clients),
       ...templateRoutes(clients),
