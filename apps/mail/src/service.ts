@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import {
+  AnalyticsServiceService,
   AttachmentServiceService,
   ConversationServiceService,
   DraftServiceService,
@@ -22,6 +23,8 @@ import { createInboxSweeper, OutboxRelay, type Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import type { SharedState } from '@dak/platform/shared-state';
+import { createAnalyticsConsumer } from './analytics/consume-events';
+import { createAnalyticsHandlers } from './analytics/handlers';
 import { createAttachmentHandlers } from './attachments/handlers';
 import { createUploadSweeper } from './attachments/sweep-uploads';
 import {
@@ -201,6 +204,7 @@ export function createMailService(options: MailServiceOptions): MailService {
   ];
 
     createRuleSweeper({ database, onError: failed('old runs of rules were not removed') }),
+  const analytics = createAnalyticsConsumer(database, log);
   const registry = new ServiceRegistry();
   const withTenant = createWithTenant(database);
   const records = { database, withTenant, clock, cursorKey };
@@ -210,6 +214,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     createMailboxHandlers({ ...records, defaultDomain: null }),
   );
   registry.register(ConversationServiceService, createConversationHandlers({ ...records, blobs }));
+  registry.register(AnalyticsServiceService, createAnalyticsHandlers({ database, clock }));
   registry.register(LabelServiceService, createLabelHandlers(records));
   registry.register(SubmissionServiceService, createSubmissionHandlers(submissions));
   registry.register(DraftServiceService, createDraftHandlers(submissions));
@@ -240,6 +245,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     registry,
     async start() {
       relay.start();
+      await analytics.start();
       for (const sweeper of sweepers) sweeper.start();
       await pipeline.start();
       await deliveries.start();
@@ -260,6 +266,7 @@ export function createMailService(options: MailServiceOptions): MailService {
       await reading.close();
       await rules.stop();
       await relay.stop();
+      await analytics.stop();
       await database.close();
     },
         dryRuns.stop(),

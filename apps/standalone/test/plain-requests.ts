@@ -53,6 +53,14 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/openapi.json': plain('nobody'),
   'GET /docs': plain('nobody'),
 
+  'GET /api/v1/analytics/overview': plain('organization', () => ({
+    query: { granularity: 'week', time_zone: 'Asia/Kolkata' },
+  })),
+  'GET /api/v1/reports/{report}': plain('organization', () => ({
+    params: { report: 'workload' },
+    query: { from: '2026-01-01', granularity: 'month' },
+  })),
+
   'GET /api/v1/mailboxes': plain('mailbox'),
   'POST /api/v1/mailboxes': plain('organization', ({ tenant }) => ({
     body: {

@@ -207,9 +207,10 @@ function strict(route: Route, body: z.ZodType): z.ZodType {
 
 function successes(route: Route, writer: SchemaWriter): JsonSchema {
   const replies: JsonSchema = {};
-  for (const [status, { description, schema, contentType, headers }] of Object.entries(
-    route.responses,
-  )) {
+  for (const [
+    status,
+    { description, schema, contentType, alternatives, headers },
+  ] of Object.entries(route.responses)) {
     replies[status] = {
       description,
       headers: { ...standardHeaders(), ...routeHeaders(route), ...ownHeaders(headers) },
@@ -220,6 +221,9 @@ function successes(route: Route, writer: SchemaWriter): JsonSchema {
         : {
             content: {
               [contentType ?? 'application/json']: { schema: writer.write(schema, 'output') },
+              ...Object.fromEntries(
+                (alternatives ?? []).map((type) => [type, { schema: { type: 'string' } }]),
+              ),
             },
           }),
     };

@@ -75,6 +75,8 @@ interface ResponseDefinition {
   schema?: z.ZodType;
   /** Media type of a body that is not JSON. */
   contentType?: string;
+  /** Media types that a client can ask for instead (Accept). */
+  alternatives?: readonly string[];
   /** Header name → what it means. */
   headers?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,5 @@
 import {
+  AnalyticsServiceService,
   AttachmentServiceService,
   ConversationServiceService,
   DraftServiceService,
@@ -15,6 +16,7 @@ import { createClient, type CallOptions, type Channel, type Client } from '@dak/
 
 /** Typed clients of everything the mail service answers. */
 export interface MailClients {
+  readonly analytics: Client<typeof AnalyticsServiceService, CallOptions>;
   readonly mailboxes: Client<typeof MailboxServiceService, CallOptions>;
   readonly conversations: Client<typeof ConversationServiceService, CallOptions>;
   readonly labels: Client<typeof LabelServiceService, CallOptions>;
@@ -30,6 +32,7 @@ export interface MailClients {
 
 export function createMailClients(channel: Channel): MailClients {
   return {
+    analytics: createClient(AnalyticsServiceService, channel),
     mailboxes: createClient(MailboxServiceService, channel),
     conversations: createClient(ConversationServiceService, channel),
     labels: createClient(LabelServiceService, channel),

@@ -1,6 +1,7 @@
 import { uuidv7 } from '@dak/kernel';
 import type { Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend';
+import { analyticsRoutes } from './analytics';
 import { attachmentRoutes } from './attachments';
 import { conversationSetRoutes } from './conversation-sets';
 import { conversationRoutes } from './conversations';
@@ -49,6 +50,8 @@ export function mailService(channel: Channel): Backend {
       ...outboxRoutes(clients),
       ...attachmentRoutes(clients, parts),
       ...importRoutes(clients),
+      ...analyticsRoutes(clients),
+      ...reportRoutes(clients),
     ],
     serviceLimits: LIMITS,
     visibleMailboxIds: async (call) => {

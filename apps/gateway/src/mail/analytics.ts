@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { OverviewRecord } from '@dak/contracts/api';
+import { defineRoute, type Route } from '../http';
+import { analyticsFields, toAnalyticsQuery } from './analytics-fields';
+import { documentReply } from './document-reply';
+import type { MailClients } from './mail-clients';
+
+const overview = OverviewRecord.meta({ id: 'AnalyticsOverview' });
+
+export function analyticsRoutes({ analytics }: Pick<MailClients, 'analytics'>): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/analytics/overview',
+      tag: 'analytics',
+      scopes: ['analytics.read'],
+      summary: 'Numbers of mail and conversations',
+      description:
+        'Made from events within a second or two. Users get the numbers of what they can read now, admins those of the organization.',
+      request: { query: z.object(analyticsFields) },
+      responses: {
+        200: { description: 'Totals, a series and what they are made up of', schema: overview },
+      },
+      handler: async ({ query, call }) =>
+        documentReply(200, await analytics.getOverview({ query: toAnalyticsQuery(query) }, call)),
+    }),
+  ];
+}
