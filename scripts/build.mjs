@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ENTRIES = {
   'standalone/main': 'apps/standalone/src/main.ts',
+  'distributed/main': 'apps/distributed/src/main.ts',
   'gateway/main': 'apps/gateway/src/main.ts',
   'mail/main': 'apps/mail/src/main.ts',
   'mail/reading-worker': 'apps/mail/src/reading/reading-worker.ts',

@@ -7,11 +7,14 @@ const MIGRATIONS = join(__dirname, '../migrations');
 
 /** `npm run migrate`: databases, roles and migrations of all services in the cluster of `DAK_DATABASE_URL`. */
 async function main(): Promise<void> {
-  const { DAK_DATABASE_URL: url } = readConfig(['DAK_DATABASE_URL'], process.env);
-  if (url === undefined) throw new Error('set DAK_DATABASE_URL to an administrator’s URL.');
-  await migrateAll(url, MIGRATIONS, (service, applied) =>
-    process.stdout.write(`${service}: ${applied.length ? applied.join(', ') : 'up to date'}\n`),
-  );
+  const { DAK_DATABASE_URL: adminUrl } = readConfig(['DAK_DATABASE_URL'], process.env);
+  if (adminUrl === undefined) throw new Error('set DAK_DATABASE_URL to an administrator’s URL.');
+  await migrateAll({
+    adminUrl,
+    migrations: MIGRATIONS,
+    report: (database, applied) =>
+      process.stdout.write(`${database}: ${applied.length ? applied.join(', ') : 'up to date'}\n`),
+  });
 }
 
 main().catch((error: unknown) => {

@@ -82,7 +82,7 @@ async function start(
     onStop(() => postgres.stop());
     ({ adminUrl, failed } = postgres);
   }
-  const databases = await migrateAll(adminUrl, MIGRATIONS);
+  const databases = await migrateAll({ adminUrl, migrations: MIGRATIONS });
   const sharedState = await createSharedState({
     ...(config.DAK_REDIS_URL === undefined ? {} : { url: config.DAK_REDIS_URL }),
     keyPrefix: 'dak:',
@@ -120,6 +120,7 @@ async function start(
   const addresses = await siteAddresses(config);
   const gateway = createGateway({
     databaseUrl: databases.gateway,
+    log: events.log,
     sharedState,
     logger: logger('gateway'),
     metrics,

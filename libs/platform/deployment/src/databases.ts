@@ -1,32 +1,42 @@
 import { join } from 'node:path';
 import { applyMigrations } from '@dak/platform/migrations';
 
-/** The services that own a database; each has a role of its own. */
+/** The databases of the services, and the log's; each has a role of its own. */
 export const DATABASES = ['gateway', 'mail', 'log'] as const;
 
-export type DatabaseUrls = Record<(typeof DATABASES)[number], string>;
+export type DatabaseName = (typeof DATABASES)[number];
+export type DatabaseUrls = Record<DatabaseName, string>;
+
+export interface MigrateOptions<Name extends DatabaseName> {
+  /** Of an administrator of the cluster. */
+  adminUrl: string;
+  /** Folder with one of each database, `dist/migrations`. */
+  migrations: string;
+  /** @default all */
+  databases?: readonly Name[];
+  /** Names of what was applied, none when a database was up to date. */
+  report?: (database: Name, applied: readonly string[]) => void;
+}
 
 /**
- * The one migration command: makes databases and runtime roles in the cluster of `adminUrl` and
- * applies what is missing. Safe to run by several replicas at once.
- * @param migrations folder with one of each service, `dist/migrations`
- * @returns each service's URL under its runtime role
+ * The one migration command: makes databases and runtime roles and applies what is missing. Safe to
+ * run by several replicas at once.
+ * @returns each database's URL under its runtime role
  */
-export async function migrateAll(
-  adminUrl: string,
-  migrations: string,
-  report: (service: string, applied: readonly string[]) => void = () => undefined,
-): Promise<DatabaseUrls> {
-  const urls: Partial<DatabaseUrls> = {};
-  for (const service of DATABASES) {
+export async function migrateAll<Name extends DatabaseName = DatabaseName>(
+  options: MigrateOptions<Name>,
+): Promise<Record<Name, string>> {
+  const urls = {} as Record<Name, string>;
+  for (const name of options.databases ??
+    (DATABASES as readonly DatabaseName[] as readonly Name[])) {
     const { url, applied } = await applyMigrations({
-      adminUrl,
-      database: `dak_${service}`,
-      role: `dak_${service}`,
-      folder: join(migrations, service),
+      adminUrl: options.adminUrl,
+      database: `dak_${name}`,
+      role: `dak_${name}`,
+      folder: join(options.migrations, name),
     });
-    report(service, applied);
-    urls[service] = url;
+    options.report?.(name, applied);
+    urls[name] = url;
   }
-  return urls as DatabaseUrls;
+  return urls;
 }

@@ -49,9 +49,11 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
   }
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
+/** A process that another one started with a channel to it also stops when that one is gone. */
+function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
+    process.once('disconnect', () => resolve('the end of the process that started it'));
   });
 }
 

@@ -1,0 +1,73 @@
+import { DomainError } from '@dak/kernel';
+import { readConfig, type Config, type VariableName } from '@dak/platform/config';
+import type { DatabaseUrls } from '@dak/platform/deployment';
+import { SERVICES } from './services';
+
+const VARIABLES = [
+  'DAK_DATA_DIR',
+  'DAK_HTTP_HOST',
+  'DAK_HTTP_PORT',
+  'DAK_SITE_URL',
+  'DAK_SMTP_HOST',
+  'DAK_SMTP_PORT',
+  'DAK_LMTP_PORT',
+  'DAK_MAIL_TRANSPORT',
+  'DAK_LOG_LEVEL',
+  'DAK_GRPC_HOST',
+  'DAK_METRICS_HOST',
+  'DAK_DATABASE_URL',
+  'DAK_GATEWAY_DATABASE_URL',
+  'DAK_MAIL_DATABASE_URL',
+  'DAK_LOG_DATABASE_URL',
+  'DAK_KAFKA_BROKERS',
+  'DAK_REDIS_URL',
+  'DAK_SECRET',
+] as const satisfies readonly VariableName[];
+
+export type DistributedConfig = Config<(typeof VARIABLES)[number]>;
+
+/**
+ * What starts the services; each of them reads its own variables besides.
+ * @throws DomainError invalid naming every variable that is missing, unknown or wrong
+ */
+export function readDistributedConfig(environment: NodeJS.ProcessEnv): DistributedConfig {
+  const config = readConfig(VARIABLES, environment);
+  const missing: string[] = [];
+  if (config.DAK_DATABASE_URL === undefined) {
+    const own = ownDatabases(config);
+    const absent = DATABASE_NAMES.filter((name) => own[name] === undefined).map(variableOf);
+    if (absent.length > 0) {
+      missing.push(
+        `DAK_DATABASE_URL (an administrator’s URL of a PostgreSQL) or each of ${absent.join(', ')}`,
+      );
+    }
+  }
+  if (config.DAK_KAFKA_BROKERS === undefined) {
+    missing.push('DAK_KAFKA_BROKERS (host:port of the brokers that carry the event log)');
+  }
+  if (config.DAK_REDIS_URL === undefined) {
+    missing.push('DAK_REDIS_URL (state that the processes share)');
+  }
+  if (missing.length === 0) return config;
+  throw new DomainError(
+    'invalid',
+    'bad_configuration',
+    `A distributed run needs ${missing.join(' and ')}: set ${missing.length === 1 ? 'it' : 'them'}, or use npm start, which needs none.`,
+  );
+}
+
+/** The databases that are named one by one; these are migrated already. */
+export function ownDatabases(config: DistributedConfig): Partial<DatabaseUrls> {
+  const urls: Partial<DatabaseUrls> = {};
+  for (const name of DATABASE_NAMES) {
+    const url = config[variableOf(name)];
+    if (url !== undefined) urls[name] = url;
+  }
+  return urls;
+}
+
+const DATABASE_NAMES = [...SERVICES, 'log'] as const;
+
+function variableOf<Name extends string>(name: Name): `DAK_${Uppercase<Name>}_DATABASE_URL` {
+  return `DAK_${name.toUpperCase() as Uppercase<Name>}_DATABASE_URL`;
+}

@@ -1,0 +1,168 @@
+import { createPublicKey } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  banner,
+  createBootstrap,
+  DATABASES,
+  migrateAll,
+  openDataFolder,
+  siteAddresses,
+  writePrivateFile,
+  type Bootstrap,
+  type DatabaseUrls,
+  type DataFolder,
+} from '@dak/platform/deployment';
+import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
+import { createLogger, type Logger } from '@dak/platform/logging';
+import { ownDatabases, type DistributedConfig } from './config';
+import { planReplicas, type PlanInput, type ReplicaPlan } from './plan-replicas';
+import type { ReplicaCounts } from './replica-counts';
+import { SERVICES } from './services';
+import { SupervisedProcess } from './supervised-process';
+
+/** `bootstrap.json` of a distributed run. */
+export interface DistributedBootstrap extends Bootstrap {
+  /** `http`: URL of the API or of the probes; `grpc`: `host:port`, null for the gateway. */
+  processes: { service: string; pid: number; http: string; grpc: string | null }[];
+}
+
+interface Supervised {
+  plan: ReplicaPlan;
+  process: SupervisedProcess;
+}
+
+/** Beside this bundle, see `scripts/build.mjs`. */
+const BUNDLES = join(__dirname, '..');
+const NODE_FLAGS = ['--max-semi-space-size=16'];
+/** What is under way in the gateways ends first; together less than the 30 s that a stop may take. */
+const GATEWAY_GRACE_MS = 12_000;
+const SERVICE_GRACE_MS = 14_000;
+
+/** Every service as processes of its own, with the addresses of this run in `bootstrap.json`. */
+export function startDistributed(
+  config: DistributedConfig,
+  counts: ReplicaCounts,
+  environment: NodeJS.ProcessEnv,
+): Promise<Running> {
+  return startInSteps((onStop) => start(config, counts, environment, onStop));
+}
+
+async function start(
+  config: DistributedConfig,
+  counts: ReplicaCounts,
+  environment: NodeJS.ProcessEnv,
+  onStop: OnStop,
+): Promise<void> {
+  const logger = createLogger('distributed', config.DAK_LOG_LEVEL);
+  const data = openDataFolder(config.DAK_DATA_DIR);
+  onStop(() => data.release());
+  const file = join(data.path, 'bootstrap.json');
+  // Whoever waits for this file must not take the addresses of an earlier run for those of this one.
+  rmSync(file, { force: true });
+  const addresses = await siteAddresses(config);
+  const { replicas, smtp, lmtp } = await planReplicas({
+    config,
+    counts,
+    addresses,
+    dataFolder: data.path,
+    databases: await migrated(config),
+    secret: config.DAK_SECRET ?? data.secrets.secret,
+    files: writeFilesOfServices(data),
+  });
+
+  let bootstrap: Bootstrap | null = null;
+  const supervised: Supervised[] = [];
+  const tell = (): void => {
+    if (bootstrap !== null) writePrivateFile(file, { ...bootstrap, ...processesOf(supervised) });
+  };
+  for (const plan of replicas) {
+    supervised.push({ plan, process: supervise(plan, environment, logger, tell) });
+  }
+  onStop(() => stopAll(supervised));
+  for (const service of SERVICES) {
+    await Promise.all(
+      supervised
+        .filter(({ plan }) => plan.service === service)
+        .map(({ process: one }) => one.start()),
+    );
+  }
+  bootstrap = await createBootstrap(data, addresses, { smtp, lmtp });
+  tell();
+  process.stdout.write(banner(bootstrap, file, config.DAK_MAIL_TRANSPORT));
+}
+
+/** The databases that are not named one by one are made and migrated with the administrator's URL. */
+async function migrated(config: DistributedConfig): Promise<DatabaseUrls> {
+  const own = ownDatabases(config);
+  const rest = DATABASES.filter((name) => own[name] === undefined);
+  if (rest.length === 0 || config.DAK_DATABASE_URL === undefined) return own as DatabaseUrls;
+  const made = await migrateAll({
+    adminUrl: config.DAK_DATABASE_URL,
+    migrations: join(BUNDLES, 'migrations'),
+    databases: rest,
+  });
+  return { ...made, ...own };
+}
+
+/** What the services read from files, for this user alone: the gateway's key, its public half, the first-run secrets. */
+function writeFilesOfServices({ path, secrets, signingKey }: DataFolder): PlanInput['files'] {
+  const folder = join(path, 'services');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const files = {
+    privateKey: join(folder, 'gateway-key.pem'),
+    publicKey: join(folder, 'gateway-key.pub.pem'),
+    firstRun: join(folder, 'first-run.json'),
+  };
+  const publicKey = createPublicKey(signingKey).export({ type: 'spki', format: 'pem' });
+  writeFileSync(files.privateKey, secrets.signingKey, { mode: 0o600 });
+  writeFileSync(files.publicKey, publicKey, { mode: 0o600 });
+  writePrivateFile(files.firstRun, secrets.firstRun);
+  return files;
+}
+
+function supervise(
+  plan: ReplicaPlan,
+  environment: NodeJS.ProcessEnv,
+  logger: Logger,
+  onRestarted: () => void,
+): SupervisedProcess {
+  return new SupervisedProcess({
+    name: `${plan.service} ${plan.number}`,
+    program: join(BUNDLES, plan.service, 'main.js'),
+    args: NODE_FLAGS,
+    environment: { ...withoutDatabases(environment), ...plan.environment },
+    probeUrl: plan.http,
+    logger,
+    onRestarted,
+  });
+}
+
+/** A service gets the URL of its own database only. */
+function withoutDatabases(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !/^DAK_(\w+_)?DATABASE_URL$/.test(name)),
+  );
+}
+
+async function stopAll(supervised: readonly Supervised[]): Promise<void> {
+  const stop = (isGateway: boolean, graceMs: number) =>
+    Promise.all(
+      supervised
+        .filter(({ plan }) => (plan.service === 'gateway') === isGateway)
+        .map(({ process: one }) => one.stop(graceMs)),
+    );
+  await stop(true, GATEWAY_GRACE_MS);
+  await stop(false, SERVICE_GRACE_MS);
+}
+
+function processesOf(supervised: readonly Supervised[]): Pick<DistributedBootstrap, 'processes'> {
+  return {
+    processes: supervised.map(({ plan, process: one }) => ({
+      service: plan.service,
+      pid: one.pid,
+      http: plan.http,
+      grpc: plan.grpc,
+    })),
+  };
+}
