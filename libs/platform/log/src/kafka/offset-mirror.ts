@@ -9,7 +9,8 @@ export interface OffsetMirrorOptions {
   onError: (error: unknown) => void;
 }
 
-const EVERY_MS = 5_000;
+const AFTER_MS = 1_000;
+const AFTER_FAILURE_MS = 5_000;
 
 /**
  * Copies the progress of a group to the brokers, where the tools of operators and scalers look. It is
@@ -17,44 +18,60 @@ const EVERY_MS = 5_000;
  */
 export class OffsetMirror {
   readonly #options: OffsetMirrorOptions;
-  readonly #news = new Map<string, GroupStart>();
-  readonly #timer: NodeJS.Timeout;
+  #news = new Map<string, GroupStart>();
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
 
   constructor(options: OffsetMirrorOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#copy(), EVERY_MS).unref();
   }
 
   note(claims: readonly GroupStart[]): void {
     for (const claim of claims) this.#news.set(`${claim.topic}/${claim.part}`, claim);
+    this.#copyIn(AFTER_MS);
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#copy();
   }
 
+  #copyIn(ms: number): void {
+    if (this.#closed) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      void this.#copy();
+    }, ms).unref();
+  }
+
   async #copy(): Promise<void> {
-    const { connection, groupId, physical, onError } = this.#options;
-    const news = [...this.#news.values()];
-    if (news.length === 0) return;
-    this.#news.clear();
+    const news = this.#news;
+    if (news.size === 0) return;
+    this.#news = new Map();
     try {
-      const coordinator = await connection.groupCoordinator(groupId);
-      await coordinator.offsetCommit({
-        groupId,
-        memberId: '',
-        groupGenerationId: -1,
-        topics: [...Map.groupBy(news, ({ topic }) => topic)].map(([topic, claims]) => ({
-          topic: physical(topic),
-          partitions: claims.map(({ part, offset }) => ({
-            partition: part,
-            offset: String(offset),
-          })),
-        })),
-      });
+      await this.#commit([...news.values()]);
     } catch (error) {
-      onError(error);
+      this.#options.onError(error);
+      this.#news = new Map([...news, ...this.#news]);
+      this.#copyIn(AFTER_FAILURE_MS);
     }
+  }
+
+  async #commit(news: readonly GroupStart[]): Promise<void> {
+    const { connection, groupId, physical } = this.#options;
+    const coordinator = await connection.groupCoordinator(groupId);
+    await coordinator.offsetCommit({
+      groupId,
+      memberId: '',
+      groupGenerationId: -1,
+      topics: [...Map.groupBy(news, ({ topic }) => topic)].map(([topic, claims]) => ({
+        topic: physical(topic),
+        partitions: claims.map(({ part, offset }) => ({
+          partition: part,
+          offset: String(offset),
+        })),
+      })),
+    });
   }
 }
