@@ -8,7 +8,7 @@ import { readFirstRunFile, readGatewayConfig, readSigningKey } from './config';
 describe('the configuration of a gateway of its own', () => {
   it('names everything that is missing at once', () => {
     expect(() => readGatewayConfig({ DAK_SECRET: 'x'.repeat(32) })).toThrow(
-      /DAK_GATEWAY_DATABASE_URL is missing .*DAK_REDIS_URL is missing .*DAK_PRINCIPAL_KEY_FILE is missing/,
+      /DAK_GATEWAY_DATABASE_URL is missing .*DAK_LOG_DATABASE_URL is missing .*DAK_REDIS_URL is missing .*DAK_PRINCIPAL_KEY_FILE is missing/,
     );
   });
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { DomainError, isWellFormedApiKey } from '@dak/kernel';
 import { readCompleteConfig, type CompleteConfig, type VariableName } from '@dak/platform/config';
 import type { FirstRunSecrets } from '@dak/platform/deployment';
+import { KAFKA_VARIABLES } from '@dak/platform/log';
 import { z } from 'zod';
 
 const GATEWAY_VARIABLES = [
@@ -13,7 +14,10 @@ const GATEWAY_VARIABLES = [
   'DAK_READS_PER_MINUTE',
   'DAK_WRITES_PER_MINUTE',
   'DAK_GATEWAY_DATABASE_URL',
+  'DAK_LOG_DATABASE_URL',
+  ...KAFKA_VARIABLES,
   'DAK_REDIS_URL',
+  'DAK_REDIS_PREFIX',
   'DAK_MAIL_GRPC_URL',
   'DAK_SECRET',
   'DAK_PRINCIPAL_KEY_FILE',
@@ -23,6 +27,7 @@ const GATEWAY_VARIABLES = [
 /** What a gateway of its own cannot do without: it shares its state and its keys with its replicas. */
 const NEEDED = {
   DAK_GATEWAY_DATABASE_URL: 'the database that the migration command made',
+  DAK_LOG_DATABASE_URL: 'the event log’s database',
   DAK_REDIS_URL: 'memory of one process would be wrong as soon as there are two',
   DAK_MAIL_GRPC_URL: 'host:port of the mail service',
   DAK_SECRET: 'the same 32 or more characters on every replica',

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GrpcChannel, PrincipalSigner } from '@dak/platform/grpc';
 import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
-import { createLogger } from '@dak/platform/logging';
+import { openLog } from '@dak/platform/log';
+import { createLogger, failureReport } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { combineBackends } from './backend';
@@ -22,13 +23,23 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
   const secrets = secretsFile === undefined ? null : readFirstRunFile(secretsFile);
   return startInSteps(async (onStop) => {
     onStop(await startTracing('gateway', environment));
-    const sharedState = await createSharedState({ url: config.DAK_REDIS_URL, keyPrefix: 'dak:' });
+    const sharedState = await createSharedState({
+      url: config.DAK_REDIS_URL,
+      keyPrefix: config.DAK_REDIS_PREFIX,
+    });
     onStop(() => sharedState.close());
+    const events = await openLog({
+      databaseUrl: config.DAK_LOG_DATABASE_URL,
+      config,
+      onError: failureReport(logger, 'the event log did not answer; it is tried again'),
+    });
+    onStop(() => events.close());
     const signer = new PrincipalSigner(sessionKey);
     const mail = new GrpcChannel(config.DAK_MAIL_GRPC_URL, signer);
     onStop(() => mail.close());
     const gateway = createGateway({
       databaseUrl: config.DAK_GATEWAY_DATABASE_URL,
+      log: events.log,
       sharedState,
       logger,
       metrics: createMetrics('gateway'),
@@ -52,6 +63,7 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
     if (firstRun !== null && secrets === null) {
       process.stdout.write(`${JSON.stringify({ first_run: firstRun })}\n`);
     }
+    return { failed: events.failed };
   });
 }
 

@@ -62,6 +62,7 @@ export async function startDistributedDak(run: BenchRun, dak: Dak): Promise<Dist
   const gateway = startService(run, 'gateway', {
     ...both,
     DAK_GATEWAY_DATABASE_URL: database.gateway,
+    DAK_LOG_DATABASE_URL: database.log,
     DAK_MAIL_GRPC_URL: `127.0.0.1:${grpcPort}`,
     DAK_HTTP_PORT: String(httpPort),
     DAK_READS_PER_MINUTE: BENCH_LIMITS.DAK_READS_PER_MINUTE,

@@ -40,6 +40,7 @@ export const STANDALONE_VARIABLES = [
   'DAK_PARSER_THREADS',
   'DAK_DATABASE_URL',
   'DAK_REDIS_URL',
+  'DAK_REDIS_PREFIX',
   ...KAFKA_VARIABLES,
   'DAK_SECRET',
 ] as const satisfies readonly VariableName[];
@@ -85,7 +86,7 @@ async function start(
   const databases = await migrateAll({ adminUrl, migrations: MIGRATIONS });
   const sharedState = await createSharedState({
     ...(config.DAK_REDIS_URL === undefined ? {} : { url: config.DAK_REDIS_URL }),
-    keyPrefix: 'dak:',
+    keyPrefix: config.DAK_REDIS_PREFIX,
   });
   onStop(() => sharedState.close());
   const metrics = createMetrics('dak');

@@ -121,6 +121,10 @@ export const VARIABLES = {
     description: 'Shared state; needed as soon as more than one process runs',
     secret: true,
   },
+  DAK_REDIS_PREFIX: {
+    schema: z.string().default('dak:'),
+    description: 'Before the names of keys, where several Dak share the Redis',
+  },
   DAK_MAIL_GRPC_URL: {
     schema: addresses.optional(),
     description: 'Where other services reach the mail service; a comma list when it has replicas',

@@ -15,6 +15,7 @@ export const SERVICE_VARIABLES = [
   'DAK_LOG_DATABASE_URL',
   ...KAFKA_VARIABLES,
   'DAK_REDIS_URL',
+  'DAK_REDIS_PREFIX',
   'DAK_GRPC_HOST',
   'DAK_METRICS_HOST',
   'DAK_METRICS_PORT',
@@ -70,7 +71,10 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
       config.DAK_SECRET,
     );
     onStop(await startTracing(name, options.environment));
-    const sharedState = await createSharedState({ url: config.DAK_REDIS_URL, keyPrefix: 'dak:' });
+    const sharedState = await createSharedState({
+      url: config.DAK_REDIS_URL,
+      keyPrefix: config.DAK_REDIS_PREFIX,
+    });
     onStop(() => sharedState.close());
     const events = await openLog({
       databaseUrl: config.DAK_LOG_DATABASE_URL,
