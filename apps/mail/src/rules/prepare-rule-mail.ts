@@ -153,7 +153,7 @@ async function variablesOf(
   return Object.fromEntries(
     declared.flatMap(({ name }) => {
       const value = Object.hasOwn(known, name) ? known[name]! : '';
-      return value === '' ? [] : [[name, value]];
+      return value === '' ? [] : [[name, onOneLine(value)]];
     }),
   );
 }
@@ -196,7 +196,7 @@ function draftOf(content: SubmissionContent, subject: string | null, to: string[
   };
 }
 
-/** An encoded word may hide line ends (RFC 2047 §5), which would begin a header field of their own. */
+/** An encoded word may hide line ends (RFC 2047 §5), which could begin a header field of their own. */
 function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -19,7 +19,7 @@ import { sendRuleMail, type SendDeps } from './send-rule-mail';
 export const RULES_GROUP = 'rules';
 
 export interface RunDeps extends SendDeps {
-  readonly database: Database;
+  readonly database: Pick<Database, 'inTenant'>;
   readonly clock: Clock;
   readonly rulesOf: RulesOf;
   /** New deliveries are durable and due. */
