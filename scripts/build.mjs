@@ -14,6 +14,7 @@ const ENTRIES = {
   'mail/reading-worker': 'apps/mail/src/reading/reading-worker.ts',
   'commands/inspect': 'apps/mail/src/reading/inspect.ts',
   'commands/import': 'apps/mail/src/import/import-mail.ts',
+  'commands/rebuild-analytics': 'apps/mail/src/analytics/rebuild.ts',
   'commands/sink': 'apps/standalone/src/sink.ts',
   'commands/migrate': 'apps/standalone/src/migrate.ts',
 };

@@ -97,6 +97,7 @@ export async function appendToJournal(
 }
 
 interface JournalRow {
+  organization_id: string;
   event_id: string;
   position: number;
   occurred_at: string;
@@ -111,6 +112,10 @@ interface JournalRow {
   facts: unknown;
 }
 
+const JOURNAL_COLUMNS = `
+  organization_id, event_id, position, occurred_at, kind, mailbox_id, department_id, conversation_id,
+  message_id, actor_type, actor_id, actor_name, facts`;
+
 /** The next entries of an organization after a position, in order. */
 export async function selectJournal(
   tx: SqlExecutor,
@@ -119,28 +124,42 @@ export async function selectJournal(
   limit: number,
 ): Promise<PlacedEntry[]> {
   const { rows } = await tx.query<JournalRow>(
-    `select event_id, position, occurred_at, kind, mailbox_id, department_id, conversation_id, message_id,
-            actor_type, actor_id, actor_name, facts
+    `select ${JOURNAL_COLUMNS}
        from analytics_journal
       where organization_id = $1 and position > $2
       order by position
       limit $3`,
     [organizationId, after, limit],
   );
-  return rows.map((row) => ({
-    position: row.position,
-    entry: {
-      organizationId,
-      eventId: row.event_id,
-      occurredAt: row.occurred_at,
-      mailboxId: row.mailbox_id,
-      departmentId: row.department_id,
-      conversationId: row.conversation_id,
-      messageId: row.message_id,
-      actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
-      content: { kind: row.kind, facts: row.facts } as EntryContent,
-    },
-  }));
+  return rows.map((row) => ({ position: row.position, entry: toEntry(row) }));
+}
+
+/** What the journal has of these events, by `organization:event`. */
+export async function selectEntries(
+  tx: SqlExecutor,
+  events: readonly Pick<JournalEntry, 'organizationId' | 'eventId'>[],
+): Promise<Map<string, JournalEntry>> {
+  const { rows } = await tx.query<JournalRow>(
+    `select ${JOURNAL_COLUMNS}
+       from unnest($1::uuid[], $2::uuid[]) as e (organization_id, event_id)
+       join analytics_journal using (organization_id, event_id)`,
+    [events.map(({ organizationId }) => organizationId), events.map(({ eventId }) => eventId)],
+  );
+  return new Map(rows.map((row) => [`${row.organization_id}:${row.event_id}`, toEntry(row)]));
+}
+
+function toEntry(row: JournalRow): JournalEntry {
+  return {
+    organizationId: row.organization_id,
+    eventId: row.event_id,
+    occurredAt: row.occurred_at,
+    mailboxId: row.mailbox_id,
+    departmentId: row.department_id,
+    conversationId: row.conversation_id,
+    messageId: row.message_id,
+    actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
+    content: { kind: row.kind, facts: row.facts } as EntryContent,
+  };
 }
 
 interface ConversationRow {

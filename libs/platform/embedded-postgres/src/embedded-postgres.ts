@@ -72,6 +72,19 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   };
 }
 
+/** The administrator's URL of the server that another process runs on this data folder; null when none does. */
+export function runningEmbeddedPostgres(dataDir: string): string | null {
+  const binaries = embeddedBinaries() ?? systemBinaries();
+  if (binaries === null || !existsSync(dataDir)) return null;
+  const { folder } = postgresHome(dataDir, binaries, unprivilegedUser());
+  const pidFile = join(folder, 'data/postmaster.pid');
+  if (!existsSync(pidFile)) return null;
+  const [pid, data, , port] = readFileSync(pidFile, 'utf8').split('\n');
+  if (data === undefined || !isPostgres(Number(pid), data)) return null;
+  const password = readFileSync(join(folder, 'password'), 'utf8').trim();
+  return `postgres://dak_admin:${password}@127.0.0.1:${port}/postgres`;
+}
+
 /** Makes the cluster once; a half-made one (no password file yet) is made anew. */
 function initialize(home: PostgresHome, data: string, user: OperatingSystemUser | null): string {
   const passwordFile = join(home.folder, 'password');

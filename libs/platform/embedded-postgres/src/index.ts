@@ -5,4 +5,8 @@ export {
   type OperatingSystemUser,
   type PostgresBinaries,
 } from './binaries';
-export { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres';
+export {
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from './embedded-postgres';

@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TOPICS } from '@dak/contracts/events';
+import { fromLogRecord, type Log } from '@dak/platform/log';
+import type { Database } from '@dak/platform/postgres';
+import { journalEntry, type JournalEntry } from './journal-entry';
+import { selectEntries } from './model-store';
+
+/** How the journal compares with what the log still holds. */
+export interface LogComparison {
+  /** Events in the log of which something is counted. */
+  read: number;
+  /** Event ids that the journal lacks, or has other facts of; the first hundred of each. */
+  missing: string[];
+  different: string[];
+}
+
+/** Reads for comparisons only; it begins anew each time. */
+const GROUP = 'analytics-comparison';
+const CONCURRENCY = 64;
+const BATCH = 500;
+const LOOK_EVERY_MS = 200;
+/** How long an event may take from the log into the journal. */
+const PATIENCE_MS = 5_000;
+const LISTED = 100;
+
+/**
+ * Reads the log from where it begins and looks every event up in the journal. The log forgets; what
+ * it has forgotten is in the journal alone.
+ */
+export async function compareWithLog(
+  database: Database,
+  log: Log,
+  onEvents: (count: number) => void = () => undefined,
+): Promise<LogComparison> {
+  const comparison: LogComparison = { read: 0, missing: [], different: [] };
+  const note = (list: string[], id: string) => void (list.length < LISTED && list.push(id));
+  let behind: JournalEntry[] = [];
+  const look = async (entries: readonly JournalEntry[]): Promise<JournalEntry[]> => {
+    const known = await database.asWorker((tx) => selectEntries(tx, entries));
+    return entries.filter((entry) => {
+      const stored = known.get(`${entry.organizationId}:${entry.eventId}`);
+      if (stored === undefined) return true;
+      if (!isSame(entry, stored)) note(comparison.different, entry.eventId);
+      return false;
+    });
+  };
+  const topics = Object.keys(TOPICS);
+  const subscription = await log.subscribe(
+    GROUP,
+    topics,
+    async (records) => {
+      const entries = records.flatMap((record) => journalEntry(fromLogRecord(record)) ?? []);
+      behind.push(...(await look(entries)));
+      comparison.read += entries.length;
+      onEvents(records.length);
+    },
+    { from: 'earliest', concurrency: CONCURRENCY, maxBatch: BATCH },
+  );
+  try {
+    while ((await log.lag(GROUP)).some(({ records }) => records > 0)) await delay(LOOK_EVERY_MS);
+  } finally {
+    await subscription.close();
+    // For the next comparison.
+    for (const topic of topics) await log.seek(GROUP, topic, 'earliest');
+  }
+  const until = Date.now() + PATIENCE_MS;
+  while (behind.length > 0 && Date.now() < until) {
+    await delay(LOOK_EVERY_MS);
+    behind = await look(behind);
+  }
+  for (const { eventId } of behind) note(comparison.missing, eventId);
+  return comparison;
+}
+
+/** As JSON, which is how the journal keeps facts. */
+function isSame(entry: JournalEntry, stored: JournalEntry): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(entry)), stored);
+}
