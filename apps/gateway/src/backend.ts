@@ -1,9 +1,11 @@
 import type { Clock } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
+import type { AnnounceOrganization } from './announcements/organization-announcement';
+import type { AnnounceUser } from './announcements/user-announcement';
 import type { ServiceLimits } from './discovery/capabilities-route';
+import type { FindReaders } from './event-stream/item-readers';
 import type { Route } from './http';
 import type { MailDirectory } from './mail/mail-directory';
-import type { AnnounceOrganization } from './organizations/organization-announcer';
 
 /** What the gateway lends to the routes of a service. */
 export interface RouteParts {
@@ -23,13 +25,18 @@ export interface Backend {
   serviceLimits?: ServiceLimits;
   /** Mailboxes that a regular user sees, from the mail service; nobody sees any without it. */
   visibleMailboxIds?: (call: CallOptions) => Promise<readonly string[]>;
+  /** Who may read what happened where, from the mail service; without it nobody but administrators sees events. */
+  findReaders?: FindReaders;
   /** Tells the services about a new or changed organization; repeated until it resolves. */
   announceOrganization?: AnnounceOrganization;
+  /** Tells the services about a new person, or one whose role, activity or departments changed; repeated likewise. */
+  announceUser?: AnnounceUser;
 }
 
 /** Several services as one: their routes one after the other, and what the gateway tells goes to all of them. */
 export function combineBackends(backends: readonly Backend[]): Backend {
   const visibility = backends.find(({ visibleMailboxIds }) => visibleMailboxIds !== undefined);
+  const readers = backends.find(({ findReaders }) => findReaders !== undefined);
   return {
     routes: (parts) =>
       backends.flatMap(({ routes = [] }) =>
@@ -37,10 +44,14 @@ export function combineBackends(backends: readonly Backend[]): Backend {
       ),
     serviceLimits: Object.assign({}, ...backends.map(({ serviceLimits }) => serviceLimits)),
     ...(visibility && { visibleMailboxIds: visibility.visibleMailboxIds }),
+    ...(readers && { findReaders: readers.findReaders }),
     announceOrganization: async (organization) => {
       await Promise.all(
         backends.map(({ announceOrganization }) => announceOrganization?.(organization)),
       );
+    },
+    announceUser: async (user) => {
+      await Promise.all(backends.map(({ announceUser }) => announceUser?.(user)));
     },
   };
 }

@@ -1,8 +1,12 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { systemClock, type Clock, type Principal } from '@dak/kernel';
+import type { Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
+import { Announcer } from './announcements/announcer';
+import { organizationAnnouncement } from './announcements/organization-announcement';
+import { userAnnouncement } from './announcements/user-announcement';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
@@ -12,6 +16,10 @@ import { departmentRoutes } from './departments/department-routes';
 import { capabilitiesRoute } from './discovery/capabilities-route';
 import { documentRoutes } from './discovery/document-routes';
 import { indexRoute } from './discovery/index-route';
+import { createEventFeed } from './event-stream/event-feed';
+import { eventStreamRoutes } from './event-stream/event-stream-routes';
+import { eventTypesRoute } from './event-stream/event-types-route';
+import type { StreamLimits } from './event-stream/stream-hub';
 import { firstRun, type FirstRun, type FirstRunOptions } from './first-run/first-run';
 import { HttpMetrics } from './http/http-metrics';
 import { HttpServer } from './http/http-server';
@@ -27,7 +35,6 @@ import { CredentialAuthenticator } from './identity/credential-authenticator';
 import { IdentityVersions } from './identity/identity-versions';
 import { LastUsedRecorder } from './identity/last-used-recorder';
 import { createMailDirectory } from './mail/mail-directory';
-import { OrganizationAnnouncer } from './organizations/organization-announcer';
 import { organizationRoutes } from './organizations/organization-routes';
 import type { SessionParts } from './sessions/login';
 import { DEFAULT_LOGIN_LIMITS, LoginThrottle, type LoginLimits } from './sessions/login-throttle';
@@ -52,6 +59,9 @@ export interface GatewayOptions extends Backend {
   clock?: Clock;
   rateLimits?: Partial<RateLimits>;
   loginLimits?: Partial<LoginLimits>;
+  /** Where events come from; closed by whoever opened it. Without it streams show what other replicas wrote. */
+  log?: Log;
+  streamLimits?: Partial<StreamLimits>;
   /** What `/readyz` asks besides database and shared state, by name. */
   dependencies?: Readonly<Record<string, () => Promise<void>>>;
   /** Makes a span per request. @default false */
@@ -78,14 +88,30 @@ export function createGateway(options: GatewayOptions): Gateway {
   const clock = options.clock ?? systemClock;
   const { logger, sharedState } = options;
   const store = new GatewayStore(options.databaseUrl);
-  const announcer = new OrganizationAnnouncer(
-    store,
-    options.announceOrganization ?? (() => Promise.resolve()),
-    failureReport(logger, 'an organization could not be announced; it is tried again'),
-  );
-  const parts = identityParts(options, clock, store, announcer);
+  const announcers = createAnnouncers(options, store);
+  const parts = identityParts(options, clock, store, announcers);
   const limiter = new RateLimiter(sharedState, rateLimits(options.rateLimits));
-  const routes = allRoutes(options, parts, limiter.limits);
+  const authenticator = new CredentialAuthenticator({
+    database: store.database,
+    versions: parts.versions,
+    tokens: parts.tokens,
+    lastUsed: parts.lastUsed,
+    clock,
+  });
+  const feed = createEventFeed({
+    log: options.log ?? null,
+    database: store.database,
+    authenticator,
+    findReaders: options.findReaders,
+    placeKey: derived(options.secret, 'places in event streams'),
+    clock,
+    logger,
+    limits: options.streamLimits,
+  });
+  const routes = allRoutes(options, parts, limiter.limits, [
+    ...eventStreamRoutes({ hub: feed.hub, authenticator }),
+    eventTypesRoute(),
+  ]);
 
   const server = new HttpServer({
     metrics: options.metrics,
@@ -98,13 +124,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       routes,
       limiter,
       clock,
-      authenticator: new CredentialAuthenticator({
-        database: store.database,
-        versions: parts.versions,
-        tokens: parts.tokens,
-        lastUsed: parts.lastUsed,
-        clock,
-      }),
+      authenticator,
       writeAudit: auditWriter(parts.audit),
       headers: securityHeaders(parts.isHttps, API_CONTENT_POLICY),
       metrics: new HttpMetrics(options.metrics),
@@ -118,28 +138,58 @@ export function createGateway(options: GatewayOptions): Gateway {
     store.database
       .asWorker((tx) => purgeExpired(tx, now))
       .catch(failureReport(logger, 'expired sessions could not be removed'));
+    feed.sweep().catch(failureReport(logger, 'old events could not be removed'));
   }, UPKEEP_MS).unref();
-  announcer.start();
+  announcers.organizations.start();
+  announcers.users.start();
+
+  let closing: Promise<void> | null = null;
+  const close = async (graceMs?: number): Promise<void> => {
+    clearInterval(upkeep);
+    // Streams end by themselves never: the server would wait for them.
+    await feed.close();
+    await server.close(graceMs);
+    await announcers.organizations.stop();
+    await announcers.users.stop();
+    await parts.lastUsed.flush();
+    await limiter.close();
+    await store.close();
+  };
 
   return {
     routes,
-    listen: (port, host) => server.listen(port, host),
+    listen: async (port, host) => {
+      await feed.start();
+      return server.listen(port, host);
+    },
     routeTable: () => describeRoutes(routes),
     openApi: (closeObjects = false) =>
       openApiDocument(routes, { version: options.version, closeObjects }),
     ensureFirstRun: async (runOptions) => {
       const made = await firstRun(parts, runOptions);
-      await announcer.announcePending(null);
+      await announcers.organizations.announcePending(null);
+      await announcers.users.announcePending(null);
       return made;
     },
-    close: async (graceMs) => {
-      clearInterval(upkeep);
-      await server.close(graceMs);
-      await announcer.stop();
-      await parts.lastUsed.flush();
-      await limiter.close();
-      await store.close();
-    },
+    close: (graceMs) => (closing ??= close(graceMs)),
+  };
+}
+
+type Announcers = ReturnType<typeof createAnnouncers>;
+
+function createAnnouncers(options: GatewayOptions, store: GatewayStore) {
+  const nobody = (): Promise<void> => Promise.resolve();
+  return {
+    organizations: new Announcer(
+      store,
+      organizationAnnouncement(options.announceOrganization ?? nobody),
+      failureReport(options.logger, 'an organization could not be announced; it is tried again'),
+    ),
+    users: new Announcer(
+      store,
+      userAnnouncement(options.announceUser ?? nobody),
+      failureReport(options.logger, 'a user could not be announced; it is tried again'),
+    ),
   };
 }
 
@@ -147,7 +197,7 @@ function identityParts(
   options: GatewayOptions,
   clock: Clock,
   store: GatewayStore,
-  announcer: OrganizationAnnouncer,
+  announcers: Announcers,
 ): SessionParts {
   const { logger, sharedState } = options;
   return {
@@ -167,7 +217,11 @@ function identityParts(
       cursor: derived(options.secret, 'page cursors'),
     },
     isHttps: options.siteUrl.startsWith('https:'),
-    organizationChanged: (organizationId) => announcer.announceSoon(organizationId),
+    organizationChanged: async (organizationId) => {
+      await announcers.organizations.announceSoon(organizationId);
+      await announcers.users.announceSoon(organizationId);
+    },
+    usersChanged: (organizationId) => announcers.users.announceSoon(organizationId),
   };
 }
 
@@ -175,6 +229,7 @@ function allRoutes(
   options: GatewayOptions,
   parts: SessionParts,
   limits: RateLimits,
+  eventRoutes: readonly Route[],
 ): readonly Route[] {
   const { version } = options;
   const serviceRoutes =
@@ -199,6 +254,7 @@ function allRoutes(
     }),
     ...documentRoutes({ version, routes: all }),
     ...serviceRoutes,
+    ...eventRoutes,
     ...sessionRoutes(parts),
     ...userRoutes(parts),
     ...apiKeyRoutes(parts),
@@ -227,6 +283,7 @@ export type { FirstRun, FirstRunOptions } from './first-run/first-run';
 export type {
   AnnounceOrganization,
   OrganizationState,
-} from './organizations/organization-announcer';
+} from './announcements/organization-announcement';
+export type { AnnounceUser, UserState } from './announcements/user-announcement';
 export { combineBackends, type Backend } from './backend';
 export { mailService } from './mail/mail-service';

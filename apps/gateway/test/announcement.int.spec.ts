@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OrganizationState } from '../src/service';
+import type { OrganizationState, UserState } from '../src/service';
 import { startGateway } from './gateway-under-test';
 
 describe('what the services are told about organizations', () => {
@@ -34,6 +34,90 @@ describe('what the services are told about organizations', () => {
       const deadline = Date.now() + 10_000;
       while (told.at(-1)!.name !== 'Acme' && Date.now() < deadline) await delay(50);
       expect(told.at(-1)).toMatchObject({ organizationId: acme.body.id, status: 'suspended' });
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('what the services are told about people', () => {
+  it('is role, activity and departments of each, before the change is answered', async () => {
+    const told = new Map<string, UserState>();
+    let calls = 0;
+    const site = await startGateway({
+      announceUser: (state) => {
+        calls += 1;
+        told.set(state.userId, state);
+        return Promise.resolve();
+      },
+    });
+    try {
+      expect([...told.values()].map(({ role }) => role).sort()).toEqual(['admin', 'superadmin']);
+      const client = site.client(site.seed.apiKey);
+      const department = async (name: string): Promise<string> =>
+        (await client.post('/departments', { name })).body.id;
+      const [sales, support] = [await department('Sales'), await department('Support')];
+      const made = await client.post('/settings/users', {
+        email: 'ravi@acme.example',
+        display_name: 'Ravi',
+        role: 'user',
+        department_ids: [sales],
+      });
+      const { id } = made.body;
+      const seen = () => told.get(id)!;
+      expect(seen()).toMatchObject({
+        organizationId: site.seed.organizationId,
+        userId: id,
+        role: 'user',
+        active: true,
+        departmentIds: [sales],
+      });
+
+      let { version } = seen();
+      const isNewer = () => {
+        const grew = seen().version > version;
+        ({ version } = seen());
+        return grew;
+      };
+      await client.put(`/departments/${support}/members`, { user_ids: [id] });
+      expect(seen().departmentIds).toEqual([sales, support].sort());
+      expect(isNewer()).toBe(true);
+      await client.delete(`/departments/${sales}`);
+      expect(seen().departmentIds).toEqual([support]);
+      expect(isNewer()).toBe(true);
+      await client.put(`/departments/${support}/members`, { user_ids: [] });
+      expect(seen().departmentIds).toEqual([]);
+      expect(isNewer()).toBe(true);
+      await client.patch(`/settings/users/${id}`, { role: 'admin' });
+      expect(seen().role).toBe('admin');
+      expect(isNewer()).toBe(true);
+      await client.patch(`/settings/users/${id}`, { active: false });
+      expect(seen().active).toBe(false);
+      expect(isNewer()).toBe(true);
+
+      const before = calls;
+      await client.patch(`/settings/users/${id}`, { display_name: 'Ravi K' });
+      expect(calls).toBe(before);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('is told again until it is heard, and to a service that came later', async () => {
+    const told: UserState[] = [];
+    let broken = true;
+    const site = await startGateway({
+      announceUser: (state) => {
+        if (broken) return Promise.reject(new Error('not reachable'));
+        told.push(state);
+        return Promise.resolve();
+      },
+    });
+    try {
+      broken = false;
+      const deadline = Date.now() + 10_000;
+      while (told.length < 2 && Date.now() < deadline) await delay(50);
+      expect(told.map(({ role }) => role).sort()).toEqual(['admin', 'superadmin']);
     } finally {
       await site.close();
     }

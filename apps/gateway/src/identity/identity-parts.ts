@@ -21,21 +21,29 @@ export interface IdentityParts {
   secrets: { idempotency: Uint8Array; cursor: Uint8Array };
   /** Cookies get `Secure`. */
   isHttps: boolean;
-  /** Tells the services about an organization that changed; never rejects, see OrganizationAnnouncer. */
+  /** Tells the services about an organization that changed, and about its people; never rejects, see Announcer. */
   organizationChanged: (organizationId: string) => Promise<void>;
+  /** Tells the services about people of the organization who changed. */
+  usersChanged: (organizationId: string) => Promise<void>;
 }
 
-/** A change of who may do what in the caller's organization: once per Idempotency-Key, in force with the next request anywhere. */
-export function changeIdentity(
+/**
+ * A change of who may do what in the caller's organization: once per Idempotency-Key, in force with the next request
+ * anywhere, and told to the services before the reply.
+ */
+export async function changeIdentity(
   parts: IdentityParts,
   request: { principal: Principal; idempotency: IdempotencyKey | null },
   work: (tx: GatewayTransaction) => Promise<StorableReply>,
 ): Promise<RouteReply> {
-  return parts.versions.change(request.principal.organizationId, () =>
+  const { organizationId } = request.principal;
+  const reply = await parts.versions.change(organizationId, () =>
     runOnce(
       { store: parts.store, secret: parts.secrets.idempotency, clock: parts.clock },
       request,
       work,
     ),
   );
+  await parts.usersChanged(organizationId);
+  return reply;
 }
