@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
 
 /** Signals and exit codes belong to a process, so one of its own is watched. */
-async function lifeOf(start: string, afterStart: (kill: () => void) => void = () => undefined) {
+async function lifeOf(start: string, afterStart: (child: ChildProcess) => void = () => undefined) {
   const program = execFileSync('esbuild', ['--bundle', '--platform=node', '--loader=ts'], {
     cwd: __dirname,
     input: `import { runUntilStopped } from './run-until-stopped';
@@ -12,20 +13,29 @@ async function lifeOf(start: string, afterStart: (kill: () => void) => void = ()
             setTimeout(() => process.stdout.write('started'), 50);`,
     encoding: 'utf8',
   });
-  const child = spawn(process.execPath, ['-e', program]);
-  const output = { out: '', err: '' };
-  child.stderr.on('data', (data: Buffer) => (output.err += data.toString()));
-  child.stdout.on('data', (data: Buffer) => {
-    output.out += data.toString();
-    if (output.out === 'started') afterStart(() => child.kill('SIGTERM'));
+  const child = spawn(process.execPath, ['-e', program], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const [code] = (await once(child, 'close')) as [number];
+  const output = { out: '', err: '' };
+  child.stderr!.on('data', (data: Buffer) => (output.err += data.toString()));
+  child.stdout!.on('data', (data: Buffer) => {
+    output.out += data.toString();
+    if (output.out === 'started') afterStart(child);
+  });
+  const ended = once(child, 'exit');
+  await Promise.all([finished(child.stdout!), finished(child.stderr!)]);
+  const [code] = (await ended) as [number];
   return { code, ...output };
 }
 
 describe('runUntilStopped', () => {
   it('stops gracefully on SIGTERM and ends with code 0', async () => {
-    const life = await lifeOf('return { stop };', (kill) => kill());
+    const life = await lifeOf('return { stop };', (child) => child.kill('SIGTERM'));
+    expect(life).toEqual({ code: 0, out: 'startedstopped', err: '' });
+  });
+
+  it('stops gracefully when the process that started it is gone', async () => {
+    const life = await lifeOf('return { stop };', (child) => child.disconnect());
     expect(life).toEqual({ code: 0, out: 'startedstopped', err: '' });
   });
 

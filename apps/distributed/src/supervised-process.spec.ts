@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '@dak/platform/lifecycle';
+import { createLogger } from '@dak/platform/logging';
+import { SupervisedProcess } from './supervised-process';
+
+const PROGRAM = `
+  const { createServer } = require('node:http');
+  if (process.env.MOOD === 'broken') {
+    console.error('a line of the log');
+    console.error('Dak cannot start: The folder is read-only.');
+    process.exit(1);
+  }
+  process.on('SIGTERM', () => { if (process.env.MOOD !== 'deaf') process.exit(0); });
+  process.on('disconnect', () => process.exit(0));
+  createServer((_, response) => response.end(String(process.pid))).listen(process.env.PORT, '127.0.0.1');
+`;
+
+describe('a supervised process', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dak-supervised-'));
+  const program = join(folder, 'main.js');
+  const started: SupervisedProcess[] = [];
+  let probeUrl = '';
+  let restarts = 0;
+
+  beforeAll(() => writeFileSync(program, PROGRAM));
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((one) => one.stop(0)));
+    restarts = 0;
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const supervise = async (mood = 'well'): Promise<SupervisedProcess> => {
+    const port = await freePort();
+    probeUrl = `http://127.0.0.1:${port}`;
+    const one = new SupervisedProcess({
+      name: 'mail 1',
+      program,
+      args: [],
+      environment: { PORT: String(port), MOOD: mood },
+      probeUrl,
+      logger: createLogger('test', 'silent'),
+      onRestarted: () => (restarts += 1),
+    });
+    started.push(one);
+    return one;
+  };
+  const answers = async (): Promise<number> =>
+    Number(await (await fetch(probeUrl).catch(() => null))?.text());
+
+  it('is started again when it is killed, with another pid at the same address', async () => {
+    const one = await supervise();
+    await one.start();
+    const { pid } = one;
+    expect(await answers()).toBe(pid);
+    process.kill(pid, 'SIGKILL');
+    const deadline = Date.now() + 10_000;
+    while (!((await answers()) === one.pid && one.pid !== pid) && Date.now() < deadline) {
+      await delay(20);
+    }
+    expect(one.pid).not.toBe(pid);
+    expect(await answers()).toBe(one.pid);
+    expect(restarts).toBe(1);
+  });
+
+  it('says why it could not start, and stays down', async () => {
+    const one = await supervise('broken');
+    await expect(one.start()).rejects.toThrow('mail 1: The folder is read-only.');
+    await delay(400);
+    expect(restarts).toBe(0);
+  });
+
+  it('ends when it is told to and is not started again', async () => {
+    const one = await supervise();
+    await one.start();
+    await one.stop(5_000);
+    await delay(400);
+    expect(await answers()).toBeNaN();
+    expect(restarts).toBe(0);
+  });
+
+  it('is killed when it does not end in time', async () => {
+    const one = await supervise('deaf');
+    await one.start();
+    const before = Date.now();
+    await one.stop(200);
+    expect(Date.now() - before).toBeGreaterThanOrEqual(190);
+    expect(await answers()).toBeNaN();
+  });
+});
