@@ -19,7 +19,7 @@ export interface GatewayUnderTest {
   /** A second replica over the same database, by default over the very same shared state. */
   replica(
     sharedState?: SharedState,
-  ): Promise<{ gateway: Gateway; client(credential?: string): ApiClient }>;
+  ): Promise<{ gateway: Gateway; baseUrl: string; client(credential?: string): ApiClient }>;
   close(): Promise<void>;
 }
 

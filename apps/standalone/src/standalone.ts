@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { combineBackends, createGateway, mailService } from '@dak/gateway';
 import { createMailService } from '@dak/mail';
+import { createWebhookService } from '@dak/webhook';
+import { VisibilityServiceService } from '@dak/contracts/mail';
 import { UnavailableError } from '@dak/kernel';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import type { Config, VariableName } from '@dak/platform/config';
@@ -15,7 +17,7 @@ import {
   writePrivateFile,
 } from '@dak/platform/deployment';
 import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
-import { InProcessChannel } from '@dak/platform/grpc';
+import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { createLoggers, failureReport } from '@dak/platform/logging';
@@ -38,6 +40,7 @@ export const STANDALONE_VARIABLES = [
   'DAK_WRITES_PER_MINUTE',
   'DAK_LOG_LEVEL',
   'DAK_PARSER_THREADS',
+  'DAK_WEBHOOK_ALLOW',
   'DAK_DATABASE_URL',
   'DAK_REDIS_URL',
   'DAK_REDIS_PREFIX',
@@ -118,6 +121,16 @@ async function start(
     temporaryFolder: tmpdir(),
     journalFolder: join(data.path, 'journal'),
   });
+  const mailChannel = new InProcessChannel(mail.registry);
+  const webhook = createWebhookService({
+    databaseUrl: databases.webhook,
+    log: events.log,
+    visibility: createClient(VisibilityServiceService, mailChannel),
+    logger: logger('webhook'),
+    metrics,
+    secret,
+    allow: config.DAK_WEBHOOK_ALLOW,
+  });
   const addresses = await siteAddresses(config);
   const gateway = createGateway({
     databaseUrl: databases.gateway,
@@ -133,18 +146,21 @@ async function start(
       readsPerMinute: config.DAK_READS_PER_MINUTE,
       writesPerMinute: config.DAK_WRITES_PER_MINUTE,
     },
-    ...combineBackends([mailService(new InProcessChannel(mail.registry))]),
+    ...combineBackends([mailService(mailChannel)]),
     dependencies: {
       start: () => (isStarted ? Promise.resolve() : Promise.reject(new UnavailableError(STARTING))),
       mail: () => mail.ready(),
+      webhook: () => webhook.ready(),
     },
     isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
   });
   onStop(() => mail.stop());
+  onStop(() => webhook.stop());
   onStop(() => gateway.close(10_000));
 
   await gateway.ensureFirstRun({ secrets: data.secrets.firstRun });
   const { smtp, lmtp } = await mail.start();
+  await webhook.start();
   // The API opens last, so that whoever reaches it finds everything running.
   await gateway.listen(addresses.port, config.DAK_HTTP_HOST);
   const bootstrap = await createBootstrap(data, addresses, {

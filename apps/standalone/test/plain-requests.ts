@@ -193,6 +193,33 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
     }),
   ),
 
+  'GET /api/v1/events/stream': plain('organization', () => ({ query: { seconds: '0' } })),
+  'GET /api/v1/webhooks/event-types': plain('organization'),
+
+  'GET /api/v1/rules': plain('mailbox'),
+  'POST /api/v1/rules': plain('mailbox', ({ mailbox, tenant }) => ({
+    body: ruleBody(mailbox, tenant),
+  })),
+  'GET /api/v1/rules/{id}': withRule(),
+  'PATCH /api/v1/rules/{id}': withRule({ name: 'Renamed', enabled: false }),
+  'DELETE /api/v1/rules/{id}': withRule(),
+  'GET /api/v1/rules/{id}/versions': withRule(),
+  'GET /api/v1/rules/{id}/runs': withRule(),
+  [`GET ${CONVERSATION}/rule-runs`]: inConversation(),
+  'POST /api/v1/rules/test': plain('mailbox', ({ mailbox, tenant }) => ({
+    body: {
+      rule: ruleBody(mailbox, tenant),
+      message_id: mailbox.conversation.messageIds[0],
+    },
+  })),
+  'POST /api/v1/rules/dry-run': plain('mailbox', ({ mailbox, tenant }) => ({
+    body: { rule: ruleBody(mailbox, tenant) },
+  })),
+  'GET /api/v1/rules/dry-run/{id}': plain('mailbox', async ({ mailbox, tenant, client }) => {
+    const { body } = await client.post('/rules/dry-run', { rule: ruleBody(mailbox, tenant) });
+    return { params: { id: body.id } };
+  }),
+
   'GET /api/v1/outbox': plain('mailbox', ({ mailbox }) => ({ query: { mailbox: mailbox.id } })),
   'GET /api/v1/outbox/{id}': withScheduledMail(),
   'PATCH /api/v1/outbox/{id}': withScheduledMail({ send_at: inHours(72) }),
@@ -390,6 +417,13 @@ function withTemplate(body?: object): PlainRoute {
   }));
 }
 
+function withRule(body?: object): PlainRoute {
+  return plain('mailbox', async ({ mailbox, tenant, client }) => ({
+    params: await idOf(client.post('/rules', ruleBody(mailbox, tenant))),
+    ...(body === undefined ? {} : { body }),
+  }));
+}
+
 function withScheduledMail(body?: object): PlainRoute {
   return plain('mailbox', async ({ mailbox, tenant, client }) => ({
     params: await idOf(
@@ -448,6 +482,17 @@ function templateBody(tenant: Tenant): object {
     subject: `${tenant.marker} for {{name}}`,
     body_html: `<p>${tenant.marker} {{name}}</p>`,
     variables: [{ name: 'name', type: 'string', fallback: 'you' }],
+  };
+}
+
+function ruleBody({ id, marker }: TenantMailbox, tenant: Tenant): object {
+  const subject = `${marker} ${tenant.unique()}`;
+  return {
+    name: `${subject} rule`,
+    kind: 'labeling',
+    mailbox_ids: [id],
+    conditions: [{ field: 'subject', operator: 'equals', value: subject }],
+    actions: [{ type: 'add_labels', labels: ['lamp'] }],
   };
 }
 

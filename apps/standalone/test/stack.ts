@@ -126,6 +126,7 @@ async function compose(
   const siteUrl = `http://${HOST}:${port}`;
   const gateway = createGateway({
     databaseUrl: databases.gateway.url,
+    log,
     sharedState,
     logger,
     metrics: new Registry(),

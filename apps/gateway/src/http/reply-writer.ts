@@ -28,6 +28,12 @@ export async function writeReply(
   }
   const source = reply.stream instanceof Readable ? reply.stream : Readable.from(reply.stream);
   response.writeHead(reply.status, headers);
+  if (response.req.method === 'HEAD') {
+    // Nobody reads it, and some never end.
+    source.destroy();
+    response.end();
+    return;
+  }
   await pipeline(source, response).catch(() => response.destroy());
 }
 

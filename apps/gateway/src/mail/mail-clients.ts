@@ -6,11 +6,12 @@ import {
   ImportServiceService,
   LabelServiceService,
   MailboxServiceService,
-  SignatureServiceService,
   RuleServiceService,
+  SignatureServiceService,
   SubmissionServiceService,
   TemplateServiceService,
   TenantServiceService,
+  VisibilityServiceService,
 } from '@dak/contracts/mail';
 import { createClient, type CallOptions, type Channel, type Client } from '@dak/platform/grpc';
 
@@ -20,13 +21,14 @@ export interface MailClients {
   readonly mailboxes: Client<typeof MailboxServiceService, CallOptions>;
   readonly conversations: Client<typeof ConversationServiceService, CallOptions>;
   readonly labels: Client<typeof LabelServiceService, CallOptions>;
+  readonly rules: Client<typeof RuleServiceService, CallOptions>;
   readonly submissions: Client<typeof SubmissionServiceService, CallOptions>;
   readonly drafts: Client<typeof DraftServiceService, CallOptions>;
   readonly signatures: Client<typeof SignatureServiceService, CallOptions>;
-  readonly rules: Client<typeof RuleServiceService, CallOptions>;
   readonly templates: Client<typeof TemplateServiceService, CallOptions>;
   readonly attachments: Client<typeof AttachmentServiceService, CallOptions>;
   readonly imports: Client<typeof ImportServiceService, CallOptions>;
+  readonly visibility: Client<typeof VisibilityServiceService, CallOptions>;
   readonly tenants: Client<typeof TenantServiceService, CallOptions>;
 }
 
@@ -36,13 +38,14 @@ export function createMailClients(channel: Channel): MailClients {
     mailboxes: createClient(MailboxServiceService, channel),
     conversations: createClient(ConversationServiceService, channel),
     labels: createClient(LabelServiceService, channel),
+    rules: createClient(RuleServiceService, channel),
     submissions: createClient(SubmissionServiceService, channel),
     drafts: createClient(DraftServiceService, channel),
     signatures: createClient(SignatureServiceService, channel),
     templates: createClient(TemplateServiceService, channel),
     attachments: createClient(AttachmentServiceService, channel),
-    rules: createClient(RuleServiceService, channel),
     imports: createClient(ImportServiceService, channel),
+    visibility: createClient(VisibilityServiceService, channel),
     tenants: createClient(TenantServiceService, channel),
   };
 }

@@ -8,14 +8,15 @@ import { conversationRoutes } from './conversations';
 import { draftRoutes } from './drafts';
 import { importRoutes } from './imports';
 import { labelRoutes } from './labels';
+import { createFindReaders } from './find-readers';
 import { createMailClients } from './mail-clients';
 import { mailboxRoutes } from './mailboxes';
 import { messageRoutes } from './messages';
 import { outboxRoutes } from './outbox';
-import { searchRoutes } from './search';
-import { signatureRoutes } from './signatures';
 import { reportRoutes } from './reports';
 import { ruleRoutes } from './rules';
+import { searchRoutes } from './search';
+import { signatureRoutes } from './signatures';
 import { submissionRoutes } from './submissions';
 import { templateRoutes } from './templates';
 
@@ -41,9 +42,9 @@ export function mailService(channel: Channel): Backend {
       ...conversationSetRoutes(clients, directory),
       ...messageRoutes(clients, directory),
       ...labelRoutes(clients),
+      ...ruleRoutes(clients, directory),
       ...searchRoutes(clients),
       ...submissionRoutes(clients),
-      ...ruleRoutes(clients, directory),
       ...draftRoutes(clients),
       ...signatureRoutes(clients),
       ...templateRoutes(clients),
@@ -58,6 +59,7 @@ export function mailService(channel: Channel): Backend {
       const { mailboxIds } = await clients.mailboxes.getVisibility({}, call);
       return mailboxIds;
     },
+    findReaders: createFindReaders(clients),
     announceOrganization: async (organization) => {
       await clients.tenants.putOrganization(
         {

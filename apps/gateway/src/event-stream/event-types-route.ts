@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { EVENT_DATA, PublicEventRecord } from '@dak/contracts/api';
+import { EVENT_KINDS, topicOf } from '@dak/contracts/events';
+import { EVENT_EXAMPLES } from './event-examples';
+import { defineRoute, pageOf, queryInteger, type Route } from '../http';
+
+const EventTypeRecord = z.object({
+  type: z.enum(EVENT_KINDS),
+  description: z.string(),
+  topic: z.string().describe('Where the event is on the log of a deployment'),
+  schema: z
+    .record(z.string(), z.unknown())
+    .describe('JSON Schema 2020-12 of the body of a webhook and of the data of the event stream'),
+  example: PublicEventRecord,
+});
+
+const TYPES = EVENT_KINDS.map((type) => ({
+  type,
+  description: EVENT_DATA[type].description ?? '',
+  topic: topicOf(type),
+  schema: eventSchema(type),
+  example: EVENT_EXAMPLES[type],
+}));
+
+/** GET `/webhooks/event-types`: what can be subscribed to, made from the schemas that the code renders to. */
+export function eventTypesRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/webhooks/event-types',
+    tag: 'webhooks',
+    summary: 'List the kinds of events with their JSON Schemas',
+    scopes: ['webhooks.manage'],
+    request: {
+      query: z.object({
+        page: queryInteger(1, 1_000).optional(),
+        per_page: queryInteger(1, 100).optional(),
+      }),
+    },
+    responses: { 200: { description: 'Every kind of event', schema: pageOf(EventTypeRecord) } },
+    handler: ({ query }) => {
+      const { page = 1, per_page = 25 } = query;
+      const data = TYPES.slice((page - 1) * per_page, page * per_page);
+      return {
+        status: 200,
+        body: {
+          data,
+          page,
+          per_page,
+          total: TYPES.length,
+          total_pages: Math.ceil(TYPES.length / per_page),
+          has_more: page * per_page < TYPES.length,
+          next_cursor: null,
+        },
+      };
+    },
+  });
+}
+
+/** JSON Schema of the whole body of one kind. More members may be added, so none is refused. */
+export function eventSchema(type: (typeof EVENT_KINDS)[number]): Record<string, unknown> {
+  const schema = PublicEventRecord.extend({ type: z.literal(type), data: EVENT_DATA[type] });
+  return z.toJSONSchema(schema, {
+    io: 'output',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  }) as Record<string, unknown>;
+}

@@ -1,0 +1,35 @@
+import type { EventEnvelope, EventKind } from '@dak/contracts/events';
+import { publicEvent } from '@dak/contracts/events';
+
+/** An event as the feed keeps it: what people see of it, and what decides who does. */
+export interface FeedItem {
+  readonly organizationId: string;
+  readonly eventId: string;
+  readonly type: EventKind;
+  readonly mailboxId: string | null;
+  readonly departmentId: string | null;
+  /** null: it is about the organization, and for its administrators. */
+  readonly conversationId: string | null;
+  /** The public event as JSON, without line breaks. */
+  readonly body: string;
+}
+
+/** An item in its place. Positions of an organization have no gaps and no other order than this one. */
+export interface PlacedItem extends FeedItem {
+  readonly position: number;
+}
+
+/** null for a kind that this version does not know. */
+export function toFeedItem(event: EventEnvelope): FeedItem | null {
+  const seen = publicEvent(event);
+  if (seen === null) return null;
+  return {
+    organizationId: event.organizationId,
+    eventId: event.id,
+    type: seen.type,
+    mailboxId: event.mailboxId ?? null,
+    departmentId: event.departmentId ?? null,
+    conversationId: event.conversationId ?? null,
+    body: JSON.stringify(seen),
+  };
+}

@@ -1,0 +1,148 @@
+import type { EventKind } from '@dak/contracts/events';
+import type { Database, SqlExecutor } from '@dak/platform/postgres';
+import type { FeedItem, PlacedItem } from './feed-item';
+
+const ENSURE_HEADS = `
+  insert into event_feed_head (organization_id)
+  select distinct unnest($1::uuid[]) on conflict do nothing`;
+
+/** In one order, so that two writers never wait for each other. */
+const LOCK_HEADS = `
+  select organization_id from event_feed_head
+   where organization_id = any($1::uuid[])
+   order by organization_id
+     for update`;
+
+/** A statement of its own: what others wrote is seen only by a snapshot taken after the lock. */
+const APPEND = `
+  with fresh as (
+         select r.*, row_number() over (partition by r.organization_id order by r.place) as rank
+           from json_to_recordset($1) as r (place integer, organization_id uuid, event_id text, type text,
+                  mailbox_id uuid, department_id uuid, conversation_id uuid, body text)
+          where not exists (select from event_feed f
+                             where f.organization_id = r.organization_id and f.event_id = r.event_id)),
+       placed as (
+         insert into event_feed (organization_id, position, event_id, type, mailbox_id, department_id,
+                                 conversation_id, body)
+         select n.organization_id, h.position + n.rank, n.event_id, n.type, n.mailbox_id, n.department_id,
+                n.conversation_id, n.body
+           from fresh n
+           join event_feed_head h on h.organization_id = n.organization_id
+      returning organization_id)
+  update event_feed_head h
+     set position = h.position + p.count
+    from (select organization_id, count(*) as count from placed group by organization_id) p
+   where h.organization_id = p.organization_id`;
+
+const READ = `
+  select organization_id as "organizationId", position, event_id as "eventId", type,
+         mailbox_id as "mailboxId", department_id as "departmentId", conversation_id as "conversationId", body
+    from event_feed
+   where organization_id = $1 and position > $2
+   order by position
+   limit $3`;
+
+/** Puts items behind what is there, in the given order; an item that is there already stays where it is. */
+export async function appendItems(tx: SqlExecutor, items: readonly FeedItem[]): Promise<void> {
+  const distinct = [...new Map(items.map((item) => [item.eventId, item])).values()];
+  const organizations = [...new Set(distinct.map(({ organizationId }) => organizationId))];
+  await tx.query(ENSURE_HEADS, [organizations]);
+  await tx.query(LOCK_HEADS, [organizations]);
+  await tx.query(APPEND, [
+    JSON.stringify(
+      distinct.map((item, place) => ({
+        place,
+        organization_id: item.organizationId,
+        event_id: item.eventId,
+        type: item.type,
+        mailbox_id: item.mailboxId,
+        department_id: item.departmentId,
+        conversation_id: item.conversationId,
+        body: item.body,
+      })),
+    ),
+  ]);
+}
+
+/** Items of an organization after a position, in order. */
+export async function readItems(
+  database: Database,
+  organizationId: string,
+  after: number,
+  limit: number,
+): Promise<PlacedItem[]> {
+  const [rows] = await database.batchInTenant(organizationId, [
+    { name: 'read_event_feed', text: READ, values: [organizationId, after, limit] },
+  ]);
+  return rows as unknown as (PlacedItem & { type: EventKind })[];
+}
+
+/** The newest position of each organization; 0 for one that had no event yet. */
+export async function readHeads(
+  database: Database,
+  organizationIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const [rows = []] = await database.batchAsWorker([
+    {
+      name: 'read_event_feed_heads',
+      text: `select organization_id, position from event_feed_head where organization_id = any($1::uuid[])`,
+      values: [organizationIds],
+    },
+  ]);
+  const found = new Map(
+    (rows as { organization_id: string; position: number }[]).map((row) => [
+      row.organization_id,
+      row.position,
+    ]),
+  );
+  return new Map(organizationIds.map((id) => [id, found.get(id) ?? 0]));
+}
+
+/** null when the event is not of this organization, or no longer kept. */
+export async function findPosition(
+  database: Database,
+  organizationId: string,
+  eventId: string,
+): Promise<number | null> {
+  const [rows = []] = await database.batchInTenant(organizationId, [
+    {
+      name: 'find_event_feed_position',
+      text: `select position from event_feed where organization_id = $1 and event_id = $2`,
+      values: [organizationId, eventId],
+    },
+  ]);
+  return (rows as { position: number }[])[0]?.position ?? null;
+}
+
+/** When the oldest event that is kept was recorded, and its position; null when there is none. */
+export async function findOldest(
+  database: Database,
+  organizationId: string,
+): Promise<{ position: number; recordedAt: string } | null> {
+  const [rows = []] = await database.batchInTenant(organizationId, [
+    {
+      name: 'find_event_feed_oldest',
+      text: `select position, recorded_at as "recordedAt" from event_feed
+              where organization_id = $1 order by position limit 1`,
+      values: [organizationId],
+    },
+  ]);
+  return (rows as { position: number; recordedAt: string }[])[0] ?? null;
+}
+
+/** Forgets what is older than `keepHours`. @returns rows removed, `limit` at most */
+export async function sweepItems(
+  tx: SqlExecutor,
+  keepHours: number,
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from event_feed
+      where ctid = any(array(
+            select ctid from event_feed
+             where recorded_at < now() - make_interval(hours => $1)
+             order by recorded_at, position limit $2))`,
+    [keepHours, limit],
+  );
+  return rowCount;
+}

@@ -1,0 +1,48 @@
+import { TOPICS, type Topic } from '@dak/contracts/events';
+import { createGroupCommit } from '@dak/platform/group-commit';
+import { fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
+import type { Database } from '@dak/platform/postgres';
+import { toFeedItem, type FeedItem } from './feed-item';
+import { appendItems } from './feed-store';
+
+/** One group over all replicas: each event is put into the feed once. */
+const GROUP = 'stream-feed';
+const CONCURRENCY = 64;
+const GROUP_BYTES = 4 * 1024 * 1024;
+/** Writers of one organization wait for each other, so more than these only hold connections. */
+const MAX_ITEMS = 200;
+
+/**
+ * Copies the log into the feed that streams read. Events of one conversation keep their order, as the
+ * log hands them over one call after the other; those of several keys share a transaction.
+ * @param onWritten told whose feed has grown, after the commit
+ */
+export function startFeedWriter(deps: {
+  log: Log;
+  database: Database;
+  onWritten: (organizationIds: ReadonlySet<string>) => void;
+}): Promise<Subscription> {
+  const { database, onWritten } = deps;
+  const group = createGroupCommit<readonly FeedItem[], void>(
+    async (batches) => {
+      const items = batches.flat();
+      await database.asWorker((tx) => appendItems(tx, items));
+      onWritten(new Set(items.map(({ organizationId }) => organizationId)));
+      return batches.map(() => undefined);
+    },
+    {
+      maxItems: MAX_ITEMS,
+      maxBytes: GROUP_BYTES,
+      size: (items) => items.reduce((sum, { body }) => sum + body.length, 0),
+    },
+  );
+  return deps.log.subscribe(
+    GROUP,
+    Object.keys(TOPICS) as Topic[],
+    async (records) => {
+      const items = records.flatMap((record) => toFeedItem(fromLogRecord(record)) ?? []);
+      if (items.length > 0) await group.submit(items);
+    },
+    { from: 'latest', concurrency: CONCURRENCY },
+  );
+}
