@@ -8,8 +8,8 @@ import {
   ImportServiceService,
   LabelServiceService,
   MailboxServiceService,
-  SignatureServiceService,
   RuleServiceService,
+  SignatureServiceService,
   SubmissionServiceService,
   TemplateServiceService,
   TenantServiceService,
@@ -48,14 +48,14 @@ import { createWithTenant } from './prisma-tenant';
 import { readProcessName } from './process-name';
 import { registerQueueGauges } from './queue-gauges';
 import { ReadingPool } from './reading/reading-pool';
-import { createSignatureHandlers } from './signatures/handlers';
-import { createAcceptor } from './submissions/acceptor';
-import { createSendQuota } from './submissions/send-quota';
 import { createDryRunWorker } from './rules/dry-run-worker';
 import { createRuleHandlers } from './rules/handlers';
 import { createRuleCache } from './rules/rule-cache';
 import { createRuleConsumer } from './rules/rule-consumer';
 import { createRuleSweeper } from './rules/sweep-rule-records';
+import { createSignatureHandlers } from './signatures/handlers';
+import { createAcceptor } from './submissions/acceptor';
+import { createSendQuota } from './submissions/send-quota';
 import { createSubmissionHandlers } from './submissions/handlers';
 import { createVisibilityHandlers } from './visibility/handlers';
 import { createTemplateHandlers } from './templates/handlers';
@@ -170,16 +170,13 @@ export function createMailService(options: MailServiceOptions): MailService {
     onError: failed('a delivery could not be worked on; it is tried again'),
   });
   const onAccepted = (): void => deliveries.wake();
+  const takeSend = createSendQuota(options.sharedState);
   const acceptor = createAcceptor({
     database,
     blobs,
-  const takeSend = createSendQuota(options.sharedState);
     takeSend,
     onAccepted,
   });
-  const sweepers = [
-    createSnoozeWaker({ database, clock, onError: failed('snoozed conversations were not woken') }),
-    createConversationCloser({
   const rules = createRuleConsumer({
     database,
     log,
@@ -194,16 +191,19 @@ export function createMailService(options: MailServiceOptions): MailService {
     blobs,
     onError: failed('a dry run of a rule was interrupted; it is tried again'),
   });
+  const sweepers = [
+    createSnoozeWaker({ database, clock, onError: failed('snoozed conversations were not woken') }),
+    createConversationCloser({
       database,
       clock,
       onError: failed('resolved conversations were not closed'),
     }),
     createUploadSweeper({ database, onError: failed('expired uploads were not removed') }),
     createIdempotencySweeper({ database, onError: failed('old answers were not removed') }),
+    createRuleSweeper({ database, onError: failed('old runs of rules were not removed') }),
     createInboxSweeper({ database, onError: failed('ids of old events were not removed') }),
   ];
 
-    createRuleSweeper({ database, onError: failed('old runs of rules were not removed') }),
   const analytics = createAnalyticsConsumer(database, log);
   const registry = new ServiceRegistry();
   const withTenant = createWithTenant(database);
@@ -219,15 +219,15 @@ export function createMailService(options: MailServiceOptions): MailService {
   registry.register(SubmissionServiceService, createSubmissionHandlers(submissions));
   registry.register(DraftServiceService, createDraftHandlers(submissions));
   registry.register(SignatureServiceService, createSignatureHandlers(records));
+  registry.register(
+    RuleServiceService,
+    createRuleHandlers({ ...records, blobs, onDryRun: () => dryRuns.wake() }),
+  );
   registry.register(TemplateServiceService, createTemplateHandlers(records));
   registry.register(AttachmentServiceService, createAttachmentHandlers({ ...records, blobs }));
   registry.register(
     ImportServiceService,
     createImportHandlers({
-  registry.register(
-    RuleServiceService,
-    createRuleHandlers({ ...records, blobs, onDryRun: () => dryRuns.wake() }),
-  );
       ...records,
       blobs,
       onSpooled: () => pipeline.wake(),
@@ -248,27 +248,27 @@ export function createMailService(options: MailServiceOptions): MailService {
       await analytics.start();
       for (const sweeper of sweepers) sweeper.start();
       await pipeline.start();
+      await rules.start();
+      dryRuns.start();
       await deliveries.start();
       return inbound.start();
     },
     async ready() {
       await database.ping();
     },
-      await rules.start();
-      dryRuns.start();
     async stop() {
       await inbound.stop();
+      await rules.stop();
       await Promise.all([
         deliveries.stop(),
         pipeline.stop(),
+        dryRuns.stop(),
         ...sweepers.map((sweeper) => sweeper.stop()),
       ]);
       await reading.close();
-      await rules.stop();
       await relay.stop();
       await analytics.stop();
       await database.close();
     },
-        dryRuns.stop(),
   };
 }
