@@ -1,6 +1,7 @@
 import { partitionOf } from '../src/murmur2';
 import { PostgresLog } from '../src/postgres-log';
 import { CONTRACT_TOPICS, describeLog, sumLag } from './log.contract';
+import { RELAY_LEASE_MS, RELAY_TOPICS, describeRelay } from './relay.contract';
 import { eventually, messagesFor, openLogDatabase, type LogDatabase } from './log-database';
 
 const LEASE_MS = 900;
@@ -15,6 +16,24 @@ describe('PostgresLog', () => {
       database = await openLogDatabase();
       return { open: openLog, admin: database.admin, close: () => database.drop() };
     });
+  });
+
+  describe('behind a relay', () => {
+    describeRelay(async () => {
+      database = await openLogDatabase();
+      const { admin, pool } = database;
+      return {
+        log: await PostgresLog.open({ pool, topics: RELAY_TOPICS, leaseMs: RELAY_LEASE_MS }),
+        admin,
+        published: async () => {
+          const { rows } = await admin.query<{ event_id: string }>(
+            'select event_id from event_log order by topic, part, off',
+          );
+          return rows.map((row) => row.event_id);
+        },
+        close: () => database.drop(),
+      };
+    }, false);
   });
 
   describe('in PostgreSQL', () => {

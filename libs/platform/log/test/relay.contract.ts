@@ -1,16 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { Database } from '@dak/platform/postgres';
-import { FencedError, type LogRecord, type OutboxRow, type RelayChannel } from '../src/log';
-import { appendToOutbox, claimInbox, fromLogRecord, sweepInbox } from '../src/outbox';
+import {
+  FencedError,
+  type Log,
+  type LogRecord,
+  type OutboxRow,
+  type RelayChannel,
+} from '../src/log';
+import { appendToOutbox, fromLogRecord } from '../src/outbox';
 import { OutboxRelay, type OutboxSource } from '../src/outbox-relay';
-import { PostgresLog } from '../src/postgres-log';
 import { inTransaction } from '../src/sql-transaction';
-import { eventually, openLogDatabase, openServiceDatabase, type LogDatabase } from './log-database';
+import { cutConnections, eventually, openServiceDatabase, type LogDatabase } from './log-database';
 
 const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
-const TOPICS = { 'mail.events.v1': 12 };
-
 function event(n: number, conversation: string): EventEnvelope {
   return {
     id: `evt_${conversation}_${n}`,
@@ -29,32 +33,50 @@ function event(n: number, conversation: string): EventEnvelope {
   };
 }
 
-describe('outbox and relay', () => {
-  let logDatabase: LogDatabase;
+export interface RelayUnderTest {
+  log: Log;
+  /** The ids in the log, those of a partition in their order. */
+  published(): Promise<string[]>;
+  /** Of the database with the shard leases, as its owner. */
+  admin: Pool;
+  close(): Promise<void>;
+}
+
+/** Topics that every driver is opened with. */
+export const RELAY_TOPICS = { 'mail.events.v1': 12 };
+export const RELAY_LEASE_MS = 600;
+
+/**
+ * Nothing that was committed is lost, nothing else is published, and the order of a key holds.
+ * @param repeats whether a relay that dies may leave events in the log a second time.
+ */
+export function describeRelay(start: () => Promise<RelayUnderTest>, repeats: boolean): void {
+  let underTest: RelayUnderTest;
   let service: LogDatabase & { url: string };
   let database: Database;
-  let log: PostgresLog;
+  let log: Log;
 
   beforeEach(async () => {
-    [logDatabase, service] = await Promise.all([openLogDatabase(), openServiceDatabase()]);
+    [underTest, service] = await Promise.all([start(), openServiceDatabase()]);
     database = new Database({ url: service.url, applicationName: 'test' });
-    log = await PostgresLog.open({ pool: logDatabase.pool, topics: TOPICS, leaseMs: 600 });
+    log = underTest.log;
   });
   afterEach(async () => {
     await log.close();
     await database.close();
-    await Promise.all([logDatabase.drop(), service.drop()]);
+    await Promise.all([underTest.close(), service.drop()]);
   });
 
   const append = (events: EventEnvelope[]): Promise<void> =>
     database.inTenant(ORGANIZATION, (tx) => appendToOutbox(tx, events));
   const relayOver = (channel: RelayChannel, maxBatch = 1_000): OutboxRelay =>
-    new OutboxRelay({ source: database, channel, leaseMs: 600, maxBatch });
-  const published = async (): Promise<string[]> => {
-    const { rows } = await logDatabase.pool.query<{ event_id: string }>(
-      'select event_id from event_log order by topic, part, off',
-    );
-    return rows.map((row) => row.event_id);
+    new OutboxRelay({ source: database, channel, leaseMs: RELAY_LEASE_MS, maxBatch });
+  const published = (): Promise<string[]> => underTest.published();
+  /** Repetitions are allowed where they are, behind the first time. */
+  const inPublishedOrder = async (): Promise<string[]> => {
+    const ids = await published();
+    if (!repeats) expect(new Set(ids).size).toBe(ids.length);
+    return [...new Set(ids)];
   };
   const waiting = async (): Promise<number> => {
     const { rows } = await service.admin.query<{ n: number }>(
@@ -79,7 +101,11 @@ describe('outbox and relay', () => {
     const relay = relayOver(log.openRelay('mail', 'one'));
     relay.start();
     const seen: LogRecord[] = [];
-    await log.subscribe('reader', Object.keys(TOPICS), async (batch) => void seen.push(...batch));
+    await log.subscribe(
+      'reader',
+      Object.keys(RELAY_TOPICS),
+      async (batch) => void seen.push(...batch),
+    );
     for (let n = 1; n <= 5; n += 1) await append([event(n, 'a'), event(n, 'b')]);
     await eventually(() => seen.length === 10);
     expect(fromLogRecord(seen.find(({ id }) => id === 'evt_a_1')!)).toEqual(event(1, 'a'));
@@ -126,14 +152,7 @@ describe('outbox and relay', () => {
     await relay.stop();
   });
 
-  it('shows the outbox to workers only', async () => {
-    await append([event(1, 'a')]);
-    const read = 'select id from outbox';
-    expect((await database.inTenant(ORGANIZATION, (tx) => tx.query(read))).rows).toEqual([]);
-    expect((await database.asWorker((tx) => tx.query(read))).rows).toEqual([{ id: 'evt_a_1' }]);
-  });
-
-  it('publishes once although it dies between publishing and deleting, a hundred times', async () => {
+  it(`${repeats ? 'loses nothing' : 'publishes once'} although it dies between publishing and deleting, a hundred times`, async () => {
     const events = Array.from({ length: 300 }, (_, n) => event(n + 1, `c${n % 10}`));
     await append(events);
     for (let death = 0; death < 100; death += 1) {
@@ -154,24 +173,26 @@ describe('outbox and relay', () => {
         relay.start();
       });
       await died;
-      await logDatabase.admin.query(`update log_shard_lease set lease_until = now()`);
+      await underTest.admin.query(`update log_shard_lease set lease_until = now()`);
       if (death % 10 === 0) expect(await waiting()).toBeGreaterThan(0);
     }
     const last = relayOver(log.openRelay('mail', 'last'));
-    await logDatabase.admin.query(`update log_shard_lease set lease_until = now()`);
+    await underTest.admin.query(`update log_shard_lease set lease_until = now()`);
     last.start();
     await eventually(async () => (await waiting()) === 0);
     await last.stop();
-    const ids = await published();
+    const all = await published();
+    const ids = [...new Set(all)];
     expect(ids).toHaveLength(300);
-    expect(new Set(ids).size).toBe(300);
+    // Every relay left at most its one batch of three behind.
+    expect(all.length - ids.length).toBeLessThanOrEqual(repeats ? 300 : 0);
     for (let c = 0; c < 10; c += 1) {
       const own = ids.filter((id) => id.startsWith(`evt_c${c}_`));
       expect(own).toEqual(events.map(({ id }) => id).filter((id) => id.startsWith(`evt_c${c}_`)));
     }
   });
 
-  it('publishes once when the answer to the commit is lost', async () => {
+  it(`${repeats ? 'loses nothing' : 'publishes once'} when the answer to a publication is lost`, async () => {
     const inner = log.openRelay('mail', 'one');
     let lost = 0;
     const relay = relayOver({
@@ -192,14 +213,16 @@ describe('outbox and relay', () => {
     }
     await eventually(async () => (await waiting()) === 0);
     expect(lost).toBe(5);
-    expect(await published()).toEqual(Array.from({ length: 12 }, (_, n) => `evt_a_${n + 1}`));
+    expect(await inPublishedOrder()).toEqual(
+      Array.from({ length: 12 }, (_, n) => `evt_a_${n + 1}`),
+    );
     await relay.stop();
   });
 
   it('refuses what a former owner publishes', async () => {
     const zombie = log.openRelay('mail', 'zombie');
     await zombie.renew(false);
-    await logDatabase.admin.query(`update log_shard_lease set lease_until = now()`);
+    await underTest.admin.query(`update log_shard_lease set lease_until = now()`);
     const owner = log.openRelay('mail', 'owner');
     expect(await owner.renew(false)).toHaveLength(8);
     await append([event(1, 'a')]);
@@ -208,10 +231,10 @@ describe('outbox and relay', () => {
       return rows[0]!;
     });
     await expect(zombie.publish([row])).rejects.toBeInstanceOf(FencedError);
+    expect(await zombie.renew(false)).toEqual([]);
     expect(await published()).toEqual([]);
     await owner.publish([row]);
     expect(await published()).toEqual(['evt_a_1']);
-    expect(await zombie.renew(false)).toEqual([]);
   });
 
   it('passes on to a standby when the owner stops or falls silent', async () => {
@@ -243,49 +266,18 @@ describe('outbox and relay', () => {
         }),
     };
     const channel = log.openRelay('mail', 'one');
-    const relay = new OutboxRelay({ source, channel, leaseMs: 600 });
+    const relay = new OutboxRelay({ source, channel, leaseMs: RELAY_LEASE_MS });
     relay.start();
     for (let round = 0; round < 4; round += 1) {
       await append([event(round * 2 + 1, 'a'), event(round * 2 + 2, 'a')]);
-      for (const { admin } of [logDatabase, service]) {
-        await admin.query(
-          `select pg_terminate_backend(pid) from pg_stat_activity
-            where datname = current_database() and pid <> pg_backend_pid()`,
-        );
-      }
+      for (const { admin } of [underTest, service]) await cutConnections(admin);
       await delay(30);
     }
     await eventually(async () => (await waiting()) === 0);
-    expect(await published()).toEqual(Array.from({ length: 8 }, (_, n) => `evt_a_${n + 1}`));
+    expect(await inPublishedOrder()).toEqual(Array.from({ length: 8 }, (_, n) => `evt_a_${n + 1}`));
     await relay.stop();
   });
-
-  it('lets effects in the transaction of the inbox happen once', async () => {
-    const claim = (ids: string[]): Promise<Set<string>> =>
-      database.inTenant(ORGANIZATION, (tx) => claimInbox(tx, 'reader', ids));
-    expect(await claim(['evt_1', 'evt_2'])).toEqual(new Set(['evt_1', 'evt_2']));
-    expect(await claim(['evt_2', 'evt_3'])).toEqual(new Set(['evt_3']));
-    await service.admin.query(
-      `update inbox set received_at = now() - interval '40 days' where event_id = 'evt_1'`,
-    );
-    expect(await database.asWorker((tx) => sweepInbox(tx, 30, 100))).toBe(1);
-    expect(await claim(['evt_1', 'evt_2'])).toEqual(new Set(['evt_1']));
-  });
-
-  it('refuses to read what is no envelope as invalid, so that it is parked', () => {
-    const record = {
-      id: 'evt_1',
-      topic: 'mail.events.v1',
-      key: 'k',
-      headers: {},
-      payload: Buffer.from('not protobuf'),
-      partition: 0,
-      offset: 0,
-      publishedAt: 0,
-    };
-    expect(() => fromLogRecord(record)).toThrow(expect.objectContaining({ kind: 'invalid' }));
-  });
-});
+}
 
 function channelOf(inner: RelayChannel): RelayChannel {
   return {
