@@ -63,6 +63,7 @@ export async function measureCompose(load: ComposeLoad): Promise<ComposeResult> 
       database,
       blobs,
       takeSend: async () => undefined,
+      keepRaw: (...kept) => worker.keepRaw(...kept),
       onAccepted: () => worker.wake(),
     }),
     onAccepted: () => worker.wake(),

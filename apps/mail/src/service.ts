@@ -175,6 +175,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     database,
     blobs,
     takeSend,
+    keepRaw: (...kept) => deliveries.keepRaw(...kept),
     onAccepted,
   });
   const rules = createRuleConsumer({

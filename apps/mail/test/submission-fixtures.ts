@@ -43,7 +43,13 @@ export async function openSending(maxConnections = 6): Promise<Sending> {
   const errors: unknown[] = [];
   const onAccepted = () => workers.forEach((worker) => worker.wake());
   const { database } = mail;
-  const acceptor = createAcceptor({ database, blobs, takeSend: async () => undefined, onAccepted });
+  const acceptor = createAcceptor({
+    database,
+    blobs,
+    takeSend: async () => undefined,
+    keepRaw: () => undefined,
+    onAccepted,
+  });
   const handlers = createSubmissionHandlers({
     database,
     blobs,

@@ -45,6 +45,7 @@ export interface RecordedMessage {
  * Stores messages, makes their new conversations, and brings conversations, statuses, activity and
  * events up to date, in about eight statements for any number of entries of one organization. Several
  * entries may name the same new conversation; it is made when at least one of them is new mail.
+ * Statements that need no answer of each other share a round trip.
  * @returns one result per entry, in order
  * @throws NotFoundError when an existing conversation or a mailbox is not there
  */
@@ -54,17 +55,51 @@ export async function recordMessages(
   entries: readonly NewMessage[],
   now: number = Date.now(),
 ): Promise<RecordedMessage[]> {
-  if (entries.length === 0) return [];
-  const at = new Date(now).toISOString();
+  return recordPlaced(tx, organizationId, await placeMessages(tx, organizationId, entries), now);
+}
+
+/** Messages with the conversations they go to, and the row locks of those that exist. */
+export interface PlacedMessages {
+  /** As given; `conversation` is where a merged one went. */
+  readonly messages: readonly NewMessage[];
+  readonly locked: ReadonlyMap<string, LockedConversation>;
+}
+
+/** The first half of {@link recordMessages}. */
+export async function placeMessages(
+  tx: SqlExecutor,
+  organizationId: string,
+  entries: readonly NewMessage[],
+): Promise<PlacedMessages> {
   const locked = await lockExisting(tx, organizationId, entries);
-  const placed = entries.map((entry) => redirected(entry, locked));
-  const storedIds = await insertMessages(tx, organizationId, placed, at);
-  const stored = placed.filter((entry) => storedIds.has(entry.id));
-  await insertAttachments(tx, organizationId, stored);
-  if (stored.length > 0) {
-    await updateConversationsOf(tx, organizationId, stored, locked, now);
+  return { messages: entries.map((entry) => redirected(entry, locked)), locked };
+}
+
+/** The second half of {@link recordMessages}; asks for the insert of the messages at once. */
+export async function recordPlaced(
+  tx: SqlExecutor,
+  organizationId: string,
+  { messages, locked }: PlacedMessages,
+  now: number,
+): Promise<RecordedMessage[]> {
+  if (messages.length === 0) return [];
+  const at = new Date(now).toISOString();
+  const inserted = insertMessages(tx, organizationId, messages, at);
+  const store = async (stored: readonly NewMessage[]): Promise<void> => {
+    if (stored.length === 0) return;
+    await Promise.all([
+      insertAttachments(tx, organizationId, stored),
+      updateConversationsOf(tx, organizationId, stored, locked, now),
+    ]);
+  };
+  // Only a dedupe_key can keep a message out.
+  if (messages.every(({ dedupeKey }) => dedupeKey === null)) {
+    const [storedIds] = await Promise.all([inserted, store(messages)]);
+    return results(tx, organizationId, messages, storedIds);
   }
-  return results(tx, organizationId, placed, storedIds);
+  const storedIds = await inserted;
+  await store(messages.filter(({ id }) => storedIds.has(id)));
+  return results(tx, organizationId, messages, storedIds);
 }
 
 /** The conversations that entries name, by the id they name; a merged one leads to where it went. */
@@ -306,7 +341,7 @@ function received(message: NewMessage, isFirst: boolean, conversationStatus: str
   };
 }
 
-/** Addresses of the mailboxes of new conversations; locked ones have brought theirs along. */
+/** Addresses of the mailboxes of new conversations; locked ones and some messages have brought theirs along. */
 async function addressesOf(
   tx: SqlExecutor,
   organizationId: string,
@@ -314,6 +349,9 @@ async function addressesOf(
   locked: readonly LockedConversation[],
 ): Promise<Map<string, string>> {
   const addresses = new Map(locked.map((row) => [row.mailbox_id, row.mailbox_address]));
+  for (const { mailboxId, mailboxAddress } of messages) {
+    if (mailboxAddress !== undefined) addresses.set(mailboxId, mailboxAddress);
+  }
   const missing = [...new Set(messages.map((message) => message.mailboxId))].filter(
     (id) => !addresses.has(id),
   );

@@ -82,20 +82,22 @@ export async function saveConversations(
     (change.before === null ? inserted : updated).push(row);
     return row;
   });
-  await insertConversations(tx, organizationId, inserted);
-  await updateConversations(tx, organizationId, updated);
-  await insertActivity(
-    tx,
-    organizationId,
-    changes.flatMap((change) =>
-      change.activity.map((entry) => ({
-        ...entry,
-        conversationId: change.after.id,
-        actor: change.actor,
-      })),
+  await Promise.all([
+    insertConversations(tx, organizationId, inserted),
+    updateConversations(tx, organizationId, updated),
+    insertActivity(
+      tx,
+      organizationId,
+      changes.flatMap((change) =>
+        change.activity.map((entry) => ({
+          ...entry,
+          conversationId: change.after.id,
+          actor: change.actor,
+        })),
+      ),
+      at,
     ),
-    at,
-  );
-  await appendMailEvents(tx, events);
+    appendMailEvents(tx, events),
+  ]);
   return saved;
 }

@@ -10,6 +10,7 @@ import { openDeliveryJournal, type DeliveryJournal } from './delivery-journal';
 import { findAnswered } from './find-answered';
 import { createHandOver, type HandOver } from './hand-over';
 import { releaseLeases, renewLeases, takeBackLeases } from './lease-store';
+import { createRawCache } from './raw-cache';
 import { recoverJournal } from './recover-journal';
 import { readProcessName } from '../process-name';
 import type { Transport } from './transports/transport';
@@ -49,6 +50,8 @@ export interface DeliveryWorker {
   start(): Promise<void>;
   /** New deliveries are due: do not wait for the next poll. */
   wake(): void;
+  /** A mail that is in the blob store and will be due soon: need not be read back. */
+  keepRaw(organizationId: string, sha256: string, raw: Buffer): void;
   /** Claims nothing more and waits for what is under way, at most `graceMs`. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -63,6 +66,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     leaseSeconds = 60,
     uncertainWaitMs = 15 * 60_000,
   } = deps.options ?? {};
+  const raws = createRawCache(deps.blobs);
   const inFlight = new Set<ClaimedDelivery>();
   const jobs = new Set<Promise<void>>();
   let active: { owner: string; journal: DeliveryJournal; handOver: HandOver } | null = null;
@@ -156,6 +160,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
 
   return {
     wake,
+    keepRaw: (...kept) => raws.keep(...kept),
     async start() {
       const owner = await readProcessName(deps.journalFolder);
       const journal = await openDeliveryJournal(deps.journalFolder);
@@ -163,6 +168,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       await takeBack(owner);
       const handOver = createHandOver({
         ...deps,
+        raws,
         journal,
         uncertainWaitMs,
         recorder: createAttemptRecorder(deps),

@@ -11,7 +11,7 @@ import type { DeliveryJournal, JournalEntry } from './delivery-journal';
 import { judgeResult, withdrawn, type DeliveryResult } from './judge-result';
 import { markFinalDot } from './lease-store';
 import { localSpoolEntry } from './local-delivery';
-import { createRawCache } from './raw-cache';
+import type { RawCache } from './raw-cache';
 import type { DeliveryRoute } from './attempt-result';
 import type { Transport } from './transports/transport';
 
@@ -27,6 +27,7 @@ export interface HandOver {
 export interface HandOverDeps {
   readonly database: Database;
   readonly blobs: BlobStore;
+  readonly raws: RawCache;
   readonly clock: Clock;
   readonly transport: Transport;
   readonly recorder: AttemptRecorder;
@@ -45,8 +46,7 @@ class LeaseLost extends Error {
 
 /** Brings claimed deliveries to their next hop and records what it said. */
 export function createHandOver(deps: HandOverDeps): HandOver {
-  const { clock, transport, journal } = deps;
-  const raws = createRawCache(deps.blobs);
+  const { clock, transport, journal, raws } = deps;
 
   const finalDots = createGroupCommit<readonly ClaimedDelivery[], boolean>(
     async (groups) => {

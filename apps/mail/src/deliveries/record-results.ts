@@ -35,15 +35,27 @@ export async function recordResults(
 ): Promise<void> {
   const at = new Date(now).toISOString();
   const ids = [...new Set(results.map(({ delivery }) => delivery.submissionId))];
-  const submissions = new Map(
-    (await lockSubmissions(tx, organizationId, ids)).map((row) => [row.id, row]),
-  );
-  const held = await updateDeliveries(tx, organizationId, results, at);
+  const [locked, held] = await Promise.all([
+    lockSubmissions(tx, organizationId, ids),
+    updateDeliveries(tx, organizationId, results, at),
+  ]);
+  const submissions = new Map(locked.map((row) => [row.id, row]));
   const recorded = results.filter(({ delivery }) => held.has(delivery.id));
   if (recorded.length === 0) return;
-  await insertAttempts(tx, organizationId, recorded);
-  await summarize(tx, organizationId, recorded, submissions, now);
-  await announce(tx, organizationId, recorded, submissions, now);
+  const touched = [...new Set(recorded.map(({ delivery }) => delivery.submissionId))];
+  const released = touched
+    .map((id) => submissions.get(id)!)
+    .filter((row) => row.message_status === 'scheduled');
+  await Promise.all([
+    insertAttempts(tx, organizationId, recorded),
+    summarize(tx, organizationId, touched, at),
+    ...(released.length === 0 ? [announce(tx, organizationId, recorded, submissions, now)] : []),
+  ]);
+  if (released.length > 0) {
+    // Events of a conversation are numbered one after the other.
+    await release(tx, organizationId, recorded, released, now);
+    await announce(tx, organizationId, recorded, submissions, now);
+  }
   const spooled = recorded.flatMap(({ spool }) => (spool === null ? [] : [spool]));
   if (spooled.length > 0) {
     // The spool rows belong to other tenants; its policy admits workers.
@@ -55,12 +67,9 @@ export async function recordResults(
 async function summarize(
   tx: SqlExecutor,
   organizationId: string,
-  recorded: readonly AttemptResult[],
-  submissions: ReadonlyMap<string, LockedSubmission>,
-  now: number,
+  touched: readonly string[],
+  at: string,
 ): Promise<void> {
-  const at = new Date(now).toISOString();
-  const touched = [...new Set(recorded.map(({ delivery }) => delivery.submissionId))];
   const states = await selectStates(tx, organizationId, touched);
   const changes = states.map((row) => ({
     id: row.submission_id,
@@ -68,17 +77,25 @@ async function summarize(
     is_finished: row.is_finished,
     is_sent: row.states.includes('sent'),
   }));
-  await updateSubmissions(tx, organizationId, changes, at);
-  await updateMessages(
-    tx,
-    organizationId,
-    changes.map((change) => ({ ...change, status: messageStatusOf(change.status) })),
-    at,
-  );
-  const released = touched
-    .map((id) => submissions.get(id)!)
-    .filter((row) => row.message_status === 'scheduled');
-  if (released.length === 0) return;
+  await Promise.all([
+    updateSubmissions(tx, organizationId, changes, at),
+    updateMessages(
+      tx,
+      organizationId,
+      changes.map((change) => ({ ...change, status: messageStatusOf(change.status) })),
+      at,
+    ),
+  ]);
+}
+
+/** Scheduled mail that has left, or was withdrawn, is no longer waiting in its conversation. */
+async function release(
+  tx: SqlExecutor,
+  organizationId: string,
+  recorded: readonly AttemptResult[],
+  released: readonly LockedSubmission[],
+  now: number,
+): Promise<void> {
   await tx.query(
     `update conversation c
         set scheduled_count = greatest(0, c.scheduled_count - n.count)

@@ -18,11 +18,11 @@ export async function sendDraft(
   request: SendDraftRequest,
   context: CallContext,
 ): Promise<Document> {
-  const answered = await storedAnswer(deps.database, context);
-  if (answered !== null) return answered;
   const { principal } = context;
   const { organizationId } = principal;
   const reader = deps.readers(organizationId);
+  const answered = await storedAnswer(reader, context);
+  if (answered !== null) return answered;
   const row = await loadDraft(reader, principal, request.id, 'send', {
     expectedVersion: request.expectedVersion,
   });

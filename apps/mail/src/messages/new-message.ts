@@ -9,6 +9,8 @@ import type { ConversationStatus, Disposition } from '../conversations/conversat
 export interface NewMessage {
   id: string;
   mailboxId: string;
+  /** Looked up when it is not given. */
+  mailboxAddress?: string;
   conversation: NewMessageConversation;
   direction: MessageRecord['direction'];
   status: MessageRecord['status'];

@@ -8,7 +8,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { idempotentGroup } from '@dak/platform/idempotency';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import { allocateConversationNumbers } from '../conversations/conversation-store';
-import { recordMessages } from '../conversations/record-messages';
+import { placeMessages, recordPlaced } from '../conversations/record-messages';
 import { PRIORITIES } from '../deliveries/delivery';
 import {
   envelopeOf,
@@ -70,6 +70,8 @@ export function createAcceptor(deps: {
   database: Database;
   blobs: BlobStore;
   takeSend: TakeSend;
+  /** The raw message of a submission whose deliveries are due at once; called before `onAccepted`. */
+  keepRaw: (organizationId: string, sha256: string, raw: Buffer) => void;
   /** New deliveries are durable and due. */
   onAccepted: () => void;
 }): Acceptor {
@@ -102,6 +104,11 @@ export function createAcceptor(deps: {
         outcomes.push(...(await store([entry]).catch((own: unknown) => [{ error: own }])));
       }
     }
+    entries.forEach((entry, index) => {
+      const { raw, sendTime } = entry.prepared;
+      const isDue = sendTime.hold === null && 'document' in outcomes[index]!;
+      if (isDue) deps.keepRaw(organizationId, shaOf.get(entry)!, raw);
+    });
     deps.onAccepted();
     return outcomes;
   };
@@ -197,7 +204,7 @@ async function storeEntries(
   const last =
     expecting.length === 0 ? null : await lockLastMessages(tx, organizationId, expecting);
   const admitted: Entry[] = [];
-  const outcomes = await idempotentGroup(
+  return idempotentGroup(
     tx,
     entries.map(({ context }) => context),
     async (index) => {
@@ -206,11 +213,11 @@ async function storeEntries(
       admitted.push(entry);
       return receiptDocument(entry);
     },
+    async () => {
+      if (admitted.length === 0) return;
+      await storeAdmitted(tx, organizationId, admitted, await numbered, shaOf);
+    },
   );
-  if (admitted.length > 0) {
-    await storeAdmitted(tx, organizationId, admitted, await numbered, shaOf);
-  }
-  return outcomes;
 }
 
 async function admit(
@@ -260,17 +267,21 @@ async function storeAdmitted(
           : { kind: 'existing', id: entry.conversationId },
     }),
   );
-  const recorded = await recordMessages(tx, organizationId, messages, now);
+  const placed = await placeMessages(tx, organizationId, messages);
+  const conversationIds = placed.messages.map(({ conversation }) => conversation.id);
   const rows = entries.map((entry, index) =>
-    submissionRow(entry, recorded[index]!.conversationId, shaOf.get(entry)!),
+    submissionRow(entry, conversationIds[index]!, shaOf.get(entry)!),
   );
-  await insertSubmissions(
-    tx,
-    organizationId,
-    rows,
-    entries.flatMap(deliveriesOf),
-    new Date(now).toISOString(),
-  );
+  await Promise.all([
+    recordPlaced(tx, organizationId, placed, now),
+    insertSubmissions(
+      tx,
+      organizationId,
+      rows,
+      entries.flatMap(deliveriesOf),
+      new Date(now).toISOString(),
+    ),
+  ]);
   await annotateConversations(
     tx,
     organizationId,
@@ -278,7 +289,7 @@ async function storeAdmitted(
       const scheduled = prepared.sendTime.hold?.reason === 'scheduled' ? 1 : 0;
       const { metadata } = prepared.facts.content;
       if (scheduled === 0 && Object.keys(metadata).length === 0) return [];
-      return [{ id: recorded[index]!.conversationId, scheduled, metadata }];
+      return [{ id: conversationIds[index]!, scheduled, metadata }];
     }),
   );
   for (const entry of entries) await entry.andThen?.(tx);

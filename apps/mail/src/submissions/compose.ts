@@ -10,8 +10,11 @@ export async function compose(
   request: ComposeRequest,
   context: CallContext,
 ): Promise<Document> {
-  const answered = await storedAnswer(deps.database, context);
+  // Both share a round trip; for a repeat it does not matter what preparing the mail anew comes to.
+  const preparing = prepareCompose(deps, request, context);
+  preparing.catch(() => undefined);
+  const answered = await storedAnswer(deps.readers(context.principal.organizationId), context);
   if (answered !== null) return answered;
-  const { prepared, draftContent } = await prepareCompose(deps, request, context);
+  const { prepared, draftContent } = await preparing;
   return deps.acceptor.accept({ prepared, context, draftContent, expectedLastMessageId: null });
 }

@@ -29,13 +29,13 @@ export async function forward(
   request: ForwardRequest,
   context: CallContext,
 ): Promise<Document> {
-  const answeredBefore = await storedAnswer(deps.database, context);
-  if (answeredBefore !== null) return answeredBefore;
   const { principal } = context;
   const { organizationId } = principal;
+  const reader = deps.readers(organizationId);
+  const answeredBefore = await storedAnswer(reader, context);
+  if (answeredBefore !== null) return answeredBefore;
   const asked = parseContent(request.content ?? Content.fromPartial({}));
   const lists = parseRecipientLists(request);
-  const reader = deps.readers(organizationId);
   const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
   const { mailbox_id: mailboxId } = conversation;
   const findMailbox = mailboxOf(reader, organizationId, mailboxId);

@@ -130,6 +130,7 @@ export function toNewMessage(
   return {
     id: facts.id,
     mailboxId: sender.mailbox.id,
+    mailboxAddress: sender.mailbox.address,
     conversation: ids.conversation,
     direction: 'outbound',
     status: sendTime.hold?.reason === 'scheduled' ? 'scheduled' : 'queued',

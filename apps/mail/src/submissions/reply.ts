@@ -10,7 +10,8 @@ export async function reply(
   request: ReplyRequest,
   context: CallContext,
 ): Promise<Document> {
-  const answered = await storedAnswer(deps.database, context);
+  const { organizationId } = context.principal;
+  const answered = await storedAnswer(deps.readers(organizationId), context);
   if (answered !== null) return answered;
   const prepared = await prepareReply(deps, request, context);
   return deps.acceptor.accept({ ...prepared, context });

@@ -1,7 +1,7 @@
 import type { Document } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import { answerKey, answersOf, answersQuery, replay } from '@dak/platform/idempotency';
-import type { Database } from '@dak/platform/postgres';
+import { answerKey, replay, selectAnswers } from '@dak/platform/idempotency';
+import type { SqlExecutor } from '@dak/platform/postgres';
 
 /**
  * The answer to an earlier request with the same Idempotency-Key, looked up before anything else: a
@@ -10,12 +10,11 @@ import type { Database } from '@dak/platform/postgres';
  * @throws RefusedError `idempotency_mismatch` when the key was used with another request
  */
 export async function storedAnswer(
-  database: Database,
+  reader: SqlExecutor,
   context: CallContext,
 ): Promise<Document | null> {
   const key = answerKey(context);
   if (key === null) return null;
-  const [rows = []] = await database.batchInTenant(key.organizationId, [answersQuery([key])]);
-  const [answer] = answersOf(rows, [key]);
+  const answer = (await selectAnswers(reader, [key])).get(key.scope);
   return answer === undefined ? null : replay(answer, key.requestHash);
 }

@@ -71,7 +71,7 @@ export async function insertSubmissions(
   deliveries: readonly NewDelivery[],
   at: string,
 ): Promise<void> {
-  await tx.query(
+  const submissions = tx.query(
     'insert into submission select r.* from json_populate_recordset(null::submission, $1) r',
     [
       JSON.stringify(
@@ -80,7 +80,7 @@ export async function insertSubmissions(
       ),
     ],
   );
-  await tx.query(
+  const theirs = tx.query(
     `insert into delivery (organization_id, id, submission_id, position, role, recipient, state, priority,
                            next_attempt_at, created_at, updated_at)
      select $1, r.id, r.submission_id, r.position, r.role, r.recipient, r.state, r.priority, r.next_attempt_at, $3, $3
@@ -88,6 +88,7 @@ export async function insertSubmissions(
                                         state text, priority smallint, next_attempt_at timestamptz)`,
     [organizationId, JSON.stringify(deliveries, storable), at],
   );
+  await Promise.all([submissions, theirs]);
 }
 
 /** The newest message of each conversation, under the conversations' row locks. */

@@ -1,4 +1,4 @@
-import type { PreparedStatement, SqlExecutor } from '@dak/platform/postgres';
+import type { SqlExecutor } from '@dak/platform/postgres';
 import { IDEMPOTENCY_HOURS, type AnswerKey, type StoredAnswer } from './stored-answer';
 
 interface AnswerRow {
@@ -11,7 +11,7 @@ interface AnswerRow {
   response_json: string;
 }
 
-/** Also of mixed keys, such as the route of one with the key of another; {@link answersOf} leaves those out. */
+/** Also of mixed keys, such as the route of one with the key of another; `answersOf` leaves those out. */
 const SELECT = `
   select r.principal_id as credential_id, r.route, r.key, r.request_hash, r.response_id, r.response_version,
          r.response_json
@@ -31,33 +31,23 @@ export async function lockKeys(tx: SqlExecutor, scopes: readonly string[]): Prom
   return new Set(rows.filter((row) => row.is_locked).map((row) => row.scope));
 }
 
-/** Of one organization, by scope. */
+/** Those of `keys`, which are of one organization, by scope. */
 export async function selectAnswers(
   tx: SqlExecutor,
   keys: readonly AnswerKey[],
 ): Promise<Map<string, StoredAnswer>> {
   if (keys.length === 0) return new Map<string, StoredAnswer>();
-  const { text, values } = answersQuery(keys);
-  const { rows } = await tx.query<AnswerRow>(text, values);
+  const { rows } = await tx.query<AnswerRow>(SELECT, [
+    keys[0]!.organizationId,
+    [...new Set(keys.map(({ credentialId }) => credentialId))],
+    [...new Set(keys.map(({ route }) => route))],
+    [...new Set(keys.map(({ key }) => key))],
+  ]);
   return new Map(answersOf(rows, keys).map((answer) => [answer.scope, answer]));
 }
 
-/** The statement alone, for a batch; {@link answersOf} reads its rows. */
-export function answersQuery(keys: readonly AnswerKey[]): PreparedStatement {
-  return {
-    name: 'idempotency_answers',
-    text: SELECT,
-    values: [
-      keys[0]!.organizationId,
-      [...new Set(keys.map(({ credentialId }) => credentialId))],
-      [...new Set(keys.map(({ route }) => route))],
-      [...new Set(keys.map(({ key }) => key))],
-    ],
-  };
-}
-
-export function answersOf(rows: readonly unknown[], keys: readonly AnswerKey[]): StoredAnswer[] {
-  return (rows as readonly AnswerRow[]).flatMap((row) => {
+function answersOf(rows: readonly AnswerRow[], keys: readonly AnswerKey[]): StoredAnswer[] {
+  return rows.flatMap((row) => {
     const key = keys.find(
       (one) =>
         one.credentialId === row.credential_id && one.route === row.route && one.key === row.key,

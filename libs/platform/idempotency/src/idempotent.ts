@@ -26,13 +26,15 @@ export async function idempotent(
 /**
  * As {@link idempotent} for requests of one organization that share a transaction: three statements
  * for all of them. `effect` runs one after the other, by index; a DomainError refuses its request
- * alone, any other error ends the transaction for all.
+ * alone, any other error ends the transaction for all. `store` writes what the effects have gathered,
+ * beside the answers.
  * @returns an outcome per context, in order
  */
 export async function idempotentGroup(
   tx: SqlExecutor,
   contexts: readonly IdempotentContext[],
   effect: (index: number) => Promise<Document>,
+  store: () => Promise<void> = () => Promise.resolve(),
 ): Promise<IdempotentOutcome[]> {
   const keys = new Map(
     contexts.flatMap((context) => {
@@ -72,7 +74,7 @@ export async function idempotentGroup(
       outcomes.push({ error });
     }
   }
-  await insertAnswers(tx, made);
+  await Promise.all([store(), insertAnswers(tx, made)]);
   return outcomes;
 }
 

@@ -1,4 +1,4 @@
-export { answersOf, answersQuery, insertAnswers, lockKeys, selectAnswers } from './answer-store';
+export { insertAnswers, lockKeys, selectAnswers } from './answer-store';
 export { idempotent, idempotentGroup, type IdempotentOutcome } from './idempotent';
 export {
   IDEMPOTENCY_HOURS,

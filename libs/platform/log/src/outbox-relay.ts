@@ -17,7 +17,7 @@ export interface OutboxRelayOptions {
   leaseMs?: number;
   /** @default 1000 */
   maxBatch?: number;
-  /** Shortest time between two batches: what is committed meanwhile shares the second. @default 20 */
+  /** Shortest time between two batches: what is committed meanwhile shares the second. @default 40 */
   gapMs?: number;
   /** Between looks at an empty outbox: grows from the first to the second. @default [5, 250] */
   pollMs?: readonly [number, number];
@@ -64,7 +64,7 @@ export class OutboxRelay {
   #unlisten: (() => void) | undefined;
 
   constructor(options: OutboxRelayOptions) {
-    this.#options = { leaseMs: 10_000, maxBatch: 1_000, gapMs: 20, pollMs: [5, 250], ...options };
+    this.#options = { leaseMs: 10_000, maxBatch: 1_000, gapMs: 40, pollMs: [5, 250], ...options };
     this.#onError = options.onError ?? (() => undefined);
   }
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { InvalidError, UnavailableError, isUuid } from '@dak/kernel';
 import { PipelinedQuery } from './pipelined-query';
 import type { PreparedStatement, SqlExecutor } from './sql';
-import { statementName } from './statement-name';
+import { StatementQueue } from './statement-queue';
 import { DAK_TYPES } from './timestamps';
 
 export interface DatabaseOptions {
@@ -15,15 +15,22 @@ export interface DatabaseOptions {
   applicationName: string;
 }
 
-/** A transaction with its tenant set; everything it reads and writes is held to that tenant by RLS. */
+/**
+ * A transaction with its tenant set; everything it reads and writes is held to that tenant by RLS.
+ * Statements that are asked without waiting for each other share a round trip and run in their order.
+ */
 export interface Transaction extends SqlExecutor {
   /** Runs once the commit is durable; not at all when the transaction fails. Must not throw. */
   afterCommit(effect: () => void): void;
   signal(name: string): void;
 }
 
-const SET_TENANT = `select set_config('dak.organization_id', $1, true)`;
-const SET_WORKER = `select set_config('dak.worker', 'on', true)`;
+const BEGIN: PreparedStatement = { name: 'dak_begin', text: 'begin', values: [] };
+const SET_WORKER: PreparedStatement = {
+  name: 'dak_set_worker',
+  text: `select set_config('dak.worker', 'on', true)`,
+  values: [],
+};
 const ATTEMPTS = 4;
 const RETRYABLE = new Set(['40001', '40P01']);
 
@@ -56,15 +63,12 @@ export class Database {
   /** One transaction for one tenant; retried as a whole on deadlock or serialization failure, so `work` must have no effect outside it. */
   inTenant<T>(organizationId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
-    return this.transaction(
-      `begin; select set_config('dak.organization_id', '${organizationId}', true)`,
-      work,
-    );
+    return this.transaction(setTenant(organizationId), work);
   }
 
   /** One transaction of a background worker over the tables whose policies admit workers. */
   asWorker<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transaction(`begin; ${SET_WORKER}`, work);
+    return this.transaction(SET_WORKER, work);
   }
 
   /** Prepared statements for one tenant in a single round trip; they share one transaction. Rows per statement, in order. */
@@ -72,17 +76,14 @@ export class Database {
     organizationId: string,
     statements: readonly PreparedStatement[],
   ): Promise<Record<string, unknown>[][]> {
-    return this.batch([
-      { name: 'dak_set_tenant', text: SET_TENANT, values: [organizationId] },
-      ...statements,
-    ]);
+    return this.batch([setTenant(organizationId), ...statements]);
   }
 
   /** As {@link batchInTenant}, for a background worker. */
   async batchAsWorker(
     statements: readonly PreparedStatement[],
   ): Promise<Record<string, unknown>[][]> {
-    return this.batch([{ name: 'dak_set_worker', text: SET_WORKER, values: [] }, ...statements]);
+    return this.batch([SET_WORKER, ...statements]);
   }
 
   /** Runs `listener`, which must not throw, after every commit whose transaction gave the signal. @returns what ends it */
@@ -118,19 +119,22 @@ export class Database {
     }
   }
 
-  private async transaction<T>(begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  private async transaction<T>(
+    scope: PreparedStatement,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const client = await this.connect();
       const effects: (() => void)[] = [];
       const signals = new Set<string>();
+      const statements = new StatementQueue(client, [BEGIN, scope]);
       try {
-        await client.query(begin);
         const result = await work({
-          query: (text, values) => run(client, text, values),
+          query: (text, values) => run(statements, text, values),
           afterCommit: (effect) => effects.push(effect),
           signal: (name) => signals.add(name),
         });
-        await client.query('commit');
+        if (statements.hasBegun) await client.query('commit');
         client.release();
         for (const effect of effects) effect();
         for (const name of signals) this.#signals.emit(name);
@@ -156,15 +160,20 @@ export class Database {
   }
 }
 
+function setTenant(organizationId: string): PreparedStatement {
+  return {
+    name: 'dak_set_tenant',
+    text: `select set_config('dak.organization_id', $1, true)`,
+    values: [organizationId],
+  };
+}
+
 async function run<Row>(
-  client: pg.PoolClient,
+  statements: StatementQueue,
   text: string,
-  values?: readonly unknown[],
+  values: readonly unknown[] = [],
 ): Promise<{ rows: Row[]; rowCount: number }> {
-  const result =
-    values === undefined
-      ? await client.query(text)
-      : await client.query({ name: statementName(text), text, values: [...values] });
+  const result = await statements.ask(text, values);
   return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
 }
 

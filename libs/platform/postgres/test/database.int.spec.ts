@@ -132,6 +132,43 @@ describe('Database', () => {
     expect(heard).toEqual(['thing']);
   });
 
+  it('runs statements that do not wait for each other in their order', async () => {
+    await database.inTenant(ONE, async (tx) => {
+      const [, before, , after] = await Promise.all([
+        tx.query('insert into thing (organization_id, id) values ($1, 70)', [ONE]),
+        tx.query<{ id: number }>('select id from thing where id >= 70 order by id'),
+        tx.query('insert into thing (organization_id, id) values ($1, 71)', [ONE]),
+        tx.query<{ id: number }>('select id from thing where id >= 70 order by id'),
+      ]);
+      expect(before.rows).toEqual([{ id: 70 }]);
+      expect(after.rows).toEqual([{ id: 70 }, { id: 71 }]);
+    });
+  });
+
+  it('keeps nothing of a transaction of which one statement failed, whatever ran beside it', async () => {
+    const add = (id: number) =>
+      ['insert into thing (organization_id, id) values ($1, $2)', [ONE, id]] as const;
+    const late: Promise<unknown>[] = [];
+    const failing = database.inTenant(ONE, async (tx) => {
+      await Promise.all([
+        tx.query(...add(80)),
+        tx.query('select 1/0').catch((error: unknown) => {
+          late.push(tx.query(...add(82)).catch((again: unknown) => again));
+          throw error;
+        }),
+        tx.query(...add(81)),
+      ]);
+    });
+    await expect(failing).rejects.toThrow('division by zero');
+    expect(await Promise.all(late)).toEqual([
+      expect.objectContaining({ message: 'division by zero' }),
+    ]);
+    const { rows } = await database.inTenant(ONE, (tx) =>
+      tx.query('select id from thing where id between 80 and 82'),
+    );
+    expect(rows).toEqual([]);
+  });
+
   it('repeats a transaction that met a deadlock', async () => {
     await insert(ONE, 10);
     await insert(ONE, 11);

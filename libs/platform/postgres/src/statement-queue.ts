@@ -1,0 +1,76 @@
+import type pg from 'pg';
+import { PipelinedQuery } from './pipelined-query';
+import type { PreparedStatement } from './sql';
+import { statementName } from './statement-name';
+import { DAK_TYPES } from './timestamps';
+
+interface Answer {
+  rows: unknown[];
+  rowCount: number | null;
+}
+
+interface Waiting {
+  readonly statement: PreparedStatement;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The statements of one transaction, in the order they are asked. Those that are asked without
+ * waiting for each other share a round trip, and the first of them brings `opening` along, which
+ * begins the transaction. When one fails, so do all of its round trip and all that follow, with its
+ * error: the transaction has failed, and its connection may be somebody else's soon.
+ */
+export class StatementQueue {
+  #waiting: Waiting[] = [];
+  #sending = false;
+  #opened = false;
+  #failure: Error | null = null;
+
+  constructor(
+    private readonly client: pg.PoolClient,
+    private readonly opening: readonly PreparedStatement[],
+  ) {}
+
+  /** False as long as nothing was asked. */
+  get hasBegun(): boolean {
+    return this.#opened;
+  }
+
+  ask(text: string, values: readonly unknown[]): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== null) return reject(this.#failure);
+      const statement = { name: statementName(text), text, values };
+      this.#waiting.push({ statement, resolve, reject });
+      this.#sendSoon();
+    });
+  }
+
+  #sendSoon(): void {
+    if (this.#sending) return;
+    this.#sending = true;
+    // After every promise that can go on has gone on: what they ask comes along.
+    process.nextTick(() => void this.#send());
+  }
+
+  async #send(): Promise<void> {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const opening = this.#opened ? [] : this.opening;
+    this.#opened = true;
+    const query = new PipelinedQuery(
+      [...opening, ...batch.map(({ statement }) => statement)],
+      DAK_TYPES,
+    );
+    try {
+      this.client.query(query);
+      const answers = await query.done;
+      batch.forEach(({ resolve }, index) => resolve(answers[opening.length + index]!));
+    } catch (error) {
+      this.#failure = error as Error;
+      for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error);
+    }
+    this.#sending = false;
+    if (this.#waiting.length > 0) this.#sendSoon();
+  }
+}
