@@ -7,7 +7,7 @@ const timestamp = z.iso.datetime().describe('RFC 3339, UTC');
 export const WEBHOOK_ORDERINGS = ['none', 'conversation'] as const;
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'skipped', 'canceled'] as const;
 export const DELIVERY_TRIGGERS = ['automatic', 'replay', 'retry', 'test'] as const;
-export const ATTEMPT_OUTCOMES = ['ok', 'retry', 'slow_down', 'gone', 'failed'] as const;
+export const ATTEMPT_OUTCOMES = ['delivered', 'retry', 'slow_down', 'gone', 'failed'] as const;
 
 /** An endpoint. Values of custom headers and secrets are never shown. */
 export const WebhookRecord = z.object({

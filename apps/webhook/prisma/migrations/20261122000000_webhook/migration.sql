@@ -136,7 +136,7 @@ create table delivery (
 -- The queue: rows leave it when they are final.
 create index delivery_due on delivery (endpoint_id, next_at) where state = 'pending';
 -- Who comes before whom in a conversation, and whether somebody was skipped.
-create index delivery_order on delivery (endpoint_id, order_key, order_seq) where order_key is not null;
+create index delivery_order on delivery (endpoint_id, order_key, order_seq) where order_key is not null and (state = any (array['pending', 'skipped']) or gap);
 create index delivery_by_event on delivery (organization_id, event_id);
 create index delivery_unsuccessful on delivery (endpoint_id, id) where state = any (array['failed', 'skipped', 'canceled']);
 create index delivery_finished on delivery (finished_at) where finished_at is not null;

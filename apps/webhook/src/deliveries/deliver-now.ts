@@ -1,0 +1,139 @@
+import type { Document, RetryDeliveryRequest, SendTestRequest } from '@dak/contracts/webhook';
+import { EVENT_KINDS, type EventKind } from '@dak/contracts/events';
+import { ConflictError, ForbiddenError, InvalidError, uuidv7 } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import { loadEndpoint, type EndpointRow } from '../endpoints/endpoint-store';
+import { insertDeliveries, insertMessages } from '../fan-out/fan-out-store';
+import { renderBody } from '../fan-out/render-body';
+import { mayStillRead } from '../replays/may-still-read';
+import type { WebhookDeps } from '../webhook-deps';
+import { loadDelivery, loadMessage } from './delivery-store';
+import { renderDelivery } from './render-delivery';
+import { sampleEvent } from './sample-event';
+
+/**
+ * Sends a sample event to the endpoint, once and at once.
+ * @throws NotFoundError; ConflictError when the endpoint is not enabled; InvalidError for an unknown kind
+ */
+export async function sendTest(
+  deps: WebhookDeps,
+  { id: endpointId, eventType }: SendTestRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { organizationId } = context.principal;
+  const kind = (eventType || 'mail.received') as EventKind;
+  if (!EVENT_KINDS.includes(kind)) {
+    throw new InvalidError(`event_type must be one of ${EVENT_KINDS.join(', ')}.`);
+  }
+  const document = await deps.database.inTenant(organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      requireEnabled(await loadEndpoint(tx, context.principal, endpointId));
+      const now = deps.clock();
+      const id = uuidv7(now);
+      const event = sampleEvent(kind, organizationId, `evt_${id}`, new Date(now));
+      const message = insertMessages([
+        {
+          organizationId,
+          eventId: event.id,
+          type: kind,
+          mailboxId: null,
+          departmentId: null,
+          conversationId: null,
+          sequence: event.sequence,
+          body: renderBody(event),
+          occurredAt: event.timestamp,
+        },
+      ]);
+      await tx.query(message.text, message.values);
+      return insertOne(tx, organizationId, endpointId, event.id, kind, 'test', id);
+    }),
+  );
+  deps.onChanged([endpointId]);
+  return document;
+}
+
+/**
+ * Sends the event of a delivery again, once and at once, as a delivery of its own.
+ * @throws NotFoundError; ConflictError when the endpoint is not enabled; ForbiddenError when its owner
+ *   may not read the conversation any more
+ */
+export async function retryDelivery(
+  deps: WebhookDeps,
+  { endpointId, id }: RetryDeliveryRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { database } = deps;
+  const { organizationId } = context.principal;
+  const { owner, place } = await database.inTenant(organizationId, async (tx) => {
+    const endpoint = await loadEndpoint(tx, context.principal, endpointId);
+    const delivery = await loadDelivery(tx, organizationId, endpointId, id);
+    const message = await loadMessage(tx, organizationId, delivery.event_id);
+    return { owner: endpoint.owner_user_id, place: { ...message, trigger: delivery.trigger } };
+  });
+  const readable = await mayStillRead(deps, organizationId, owner, [place]);
+  if (!readable(place)) {
+    throw new ForbiddenError(
+      'The owner of this webhook may not read the conversation of this event any more.',
+      'owner_cannot_read',
+    );
+  }
+  const document = await database.inTenant(organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      requireEnabled(await loadEndpoint(tx, context.principal, endpointId));
+      const delivery = await loadDelivery(tx, organizationId, endpointId, id);
+      const { event_id, event_type } = delivery;
+      return insertOne(
+        tx,
+        organizationId,
+        endpointId,
+        event_id,
+        event_type,
+        'retry',
+        uuidv7(deps.clock()),
+      );
+    }),
+  );
+  deps.onChanged([endpointId]);
+  return document;
+}
+
+function requireEnabled(endpoint: EndpointRow): void {
+  if (endpoint.enabled && endpoint.status === 'active') return;
+  throw new ConflictError(
+    'The webhook is not enabled: set enabled to true, then send again.',
+    'webhook_disabled',
+  );
+}
+
+async function insertOne(
+  tx: SqlExecutor,
+  organizationId: string,
+  endpointId: string,
+  eventId: string,
+  eventType: string,
+  trigger: 'retry' | 'test',
+  id: string,
+): Promise<Document> {
+  const insert = insertDeliveries([
+    {
+      organizationId,
+      endpointId,
+      id,
+      eventId,
+      eventType,
+      trigger,
+      replayId: null,
+      state: 'pending',
+      // What a person asks for now does not wait for what is stuck.
+      orderKey: null,
+      orderSeq: 0,
+      errorCode: null,
+    },
+  ]);
+  await tx.query(insert.text, insert.values);
+  const row = await loadDelivery(tx, organizationId, endpointId, id);
+  return { id, version: 0, json: jsonBytes(renderDelivery(row)), replayed: false };
+}

@@ -1,0 +1,56 @@
+import type { Database, SqlExecutor } from '@dak/platform/postgres';
+
+export type DisabledReason = 'gone' | 'failing' | 'owner_inactive';
+
+const CANCEL = `
+  update delivery
+     set state = 'canceled', error_code = 'endpoint_disabled', finished_at = now()
+   where endpoint_id = any($1::uuid[]) and state = 'pending'`;
+
+/**
+ * Stops sending to an endpoint until a person enables it again. What waits is canceled, so that
+ * enabling brings no flood; it can be replayed.
+ * @returns whether it was active until now
+ */
+export function disableEndpoint(
+  database: Database,
+  endpointId: string,
+  reason: DisabledReason,
+): Promise<boolean> {
+  return database.asWorker(async (tx) => {
+    const { rowCount } = await tx.query(
+      `update endpoint set status = 'disabled', disabled_reason = $2, disabled_at = now(),
+                           version = version + 1, updated_at = now()
+        where id = $1 and status = 'active'`,
+      [endpointId, reason],
+    );
+    await cancelPending(tx, [endpointId]);
+    return rowCount > 0;
+  });
+}
+
+/** Of a person who was deactivated. @returns the endpoints */
+export async function disableEndpointsOf(
+  tx: SqlExecutor,
+  organizationId: string,
+  userId: string,
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `update endpoint set status = 'disabled', disabled_reason = 'owner_inactive', disabled_at = now(),
+                         version = version + 1, updated_at = now()
+      where organization_id = $1 and owner_user_id = $2 and status = 'active'
+  returning id`,
+    [organizationId, userId],
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length > 0) await cancelPending(tx, ids);
+  return ids;
+}
+
+/** What waits for these endpoints will not be sent. */
+export async function cancelPending(
+  tx: SqlExecutor,
+  endpointIds: readonly string[],
+): Promise<void> {
+  await tx.query(CANCEL, [endpointIds]);
+}

@@ -1,0 +1,95 @@
+import type { Document, UpdateEndpointRequest } from '@dak/contracts/webhook';
+import { InvalidError, VersionMismatchError } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { jsonBytes } from '@dak/platform/paging';
+import type { Sealing } from '../secrets/sealing';
+import type { WebhookDeps } from '../webhook-deps';
+import { checkSettings, type EndpointSettings } from './endpoint';
+import { loadEndpoint, updateEndpointRow, type EndpointColumns } from './endpoint-store';
+import { renderEndpoint } from './render-endpoint';
+
+/**
+ * Sets the fields that are named.
+ * @throws InvalidError naming the field; NotFoundError; VersionMismatchError
+ */
+export async function updateEndpoint(
+  deps: WebhookDeps,
+  request: UpdateEndpointRequest,
+  { principal }: CallContext,
+): Promise<Document> {
+  const { organizationId } = principal;
+  const settings = settingsOf(request);
+  checkSettings(settings, deps.allowance);
+  const document = await deps.database.inTenant(organizationId, async (tx) => {
+    const before = await loadEndpoint(tx, principal, request.id, true);
+    if (request.version !== undefined && request.version !== before.version) {
+      throw new VersionMismatchError('webhook', before.version);
+    }
+    const columns = columnsOf(settings, deps.sealing, organizationId);
+    await updateEndpointRow(tx, organizationId, request.id, columns);
+    const row = await loadEndpoint(tx, principal, request.id);
+    return {
+      id: row.id,
+      version: row.version,
+      json: jsonBytes(renderEndpoint(row)),
+      replayed: false,
+    };
+  });
+  deps.onChanged([request.id]);
+  return document;
+}
+
+const READERS: Record<string, (request: UpdateEndpointRequest) => Partial<EndpointSettings>> = {
+  url: ({ url }) => ({ url }),
+  description: ({ description }) => ({ description }),
+  event_types: ({ eventTypes }) => ({ eventTypes }),
+  mailbox_ids: ({ mailboxIds }) => ({ mailboxIds }),
+  ordering: ({ ordering }) => ({ ordering }),
+  headers: ({ headers }) => ({ headers }),
+  enabled: ({ enabled }) => ({ enabled }),
+  rate_per_second: ({ ratePerSecond }) => ({ ratePerSecond: ratePerSecond ?? null }),
+  max_concurrency: ({ maxConcurrency }) => ({ maxConcurrency: maxConcurrency ?? null }),
+  timeout_ms: ({ timeoutMs }) => ({ timeoutMs: timeoutMs ?? null }),
+};
+
+function settingsOf(request: UpdateEndpointRequest): Partial<EndpointSettings> {
+  return Object.assign(
+    {},
+    ...request.fields.map((field) => {
+      const read = READERS[field];
+      if (read === undefined) throw new InvalidError(`${field} cannot be changed.`);
+      return read(request);
+    }),
+  ) as Partial<EndpointSettings>;
+}
+
+function columnsOf(
+  settings: Partial<EndpointSettings>,
+  sealing: Sealing,
+  organizationId: string,
+): Partial<EndpointColumns> {
+  const { eventTypes, mailboxIds, headers, ratePerSecond, maxConcurrency, timeoutMs } = settings;
+  const { url, description, ordering, enabled } = settings;
+  const names = Object.keys(headers ?? {});
+  const columns = {
+    url,
+    description,
+    ordering,
+    enabled,
+    event_types: eventTypes,
+    mailbox_ids: mailboxIds,
+    rate_per_second: ratePerSecond,
+    max_concurrency: maxConcurrency,
+    timeout_ms: timeoutMs,
+    header_names: headers === undefined ? undefined : names,
+    sealed_headers:
+      headers === undefined
+        ? undefined
+        : names.length === 0
+          ? null
+          : sealing.seal(JSON.stringify(headers), organizationId),
+  };
+  return Object.fromEntries(
+    Object.entries(columns).filter(([, value]) => value !== undefined),
+  );
+}

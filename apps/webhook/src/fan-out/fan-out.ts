@@ -1,0 +1,220 @@
+import {
+  RuleMatched,
+  TOPICS,
+  MailReceived,
+  publicEvent,
+  type EventEnvelope,
+  type PublicEvent,
+} from '@dak/contracts/events';
+import { createGroupCommit } from '@dak/platform/group-commit';
+import { fromLogRecord, type Log, type LogRecord, type Subscription } from '@dak/platform/log';
+import type { Database } from '@dak/platform/postgres';
+import { deliveryId, uuidOfEvent } from '../deliveries/delivery-id';
+import {
+  insertDeliveries,
+  insertMessages,
+  selectInterested,
+  type InterestedEndpoint,
+  type NewDelivery,
+  type NewMessage,
+} from './fan-out-store';
+import { interestIn, type EventFacts } from './match-endpoints';
+import { readableBy, type VisibilityClient } from './readable-by';
+import { renderBody } from './render-body';
+
+/** A delivery that has just been committed, with all that its first attempt needs. */
+export interface FreshDelivery extends NewDelivery {
+  body: Buffer;
+  stamp: string;
+}
+
+export interface FanOutDeps {
+  database: Database;
+  log: Log;
+  visibility: VisibilityClient;
+  /** Deliveries are committed; whoever owns their lanes may send them at once. */
+  onCommitted: (deliveries: readonly FreshDelivery[]) => void;
+  /** Events read, and deliveries made of them. */
+  onCounted: (events: number, deliveries: number) => void;
+}
+
+export const GROUP = 'webhooks';
+/** Keys handled at the same time: their records share transactions. */
+const CONCURRENCY = 256;
+const MAX_EVENTS_OF_A_TRANSACTION = 500;
+
+interface Candidate {
+  envelope: EventEnvelope;
+  uuid: string;
+  event: PublicEvent;
+  facts: EventFacts;
+}
+
+/**
+ * Turns events of the log into deliveries: one for each endpoint that wants the event and whose owner
+ * may see it now. Doing it again makes no second row.
+ */
+export class FanOut {
+  readonly #deps: FanOutDeps;
+  readonly #commits = createGroupCommit((groups: Candidate[][]) => this.#flush(groups), {
+    maxItems: MAX_EVENTS_OF_A_TRANSACTION,
+    concurrency: 2,
+  });
+  #subscription: Subscription | null = null;
+
+  constructor(deps: FanOutDeps) {
+    this.#deps = deps;
+  }
+
+  async start(): Promise<void> {
+    this.#subscription = await this.#deps.log.subscribe(
+      GROUP,
+      Object.keys(TOPICS),
+      (records) => this.handle(records),
+      { concurrency: CONCURRENCY },
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.#subscription?.close();
+    await this.#commits.idle();
+  }
+
+  /** Consecutive records of one key. @throws InvalidError for a record that is no event */
+  async handle(records: readonly LogRecord[]): Promise<void> {
+    const candidates = records.flatMap((record) => candidatesOf(fromLogRecord(record)));
+    if (candidates.length > 0) await this.#commits.submit(candidates);
+  }
+
+  async #flush(groups: Candidate[][]): Promise<null[]> {
+    const candidates = groups.flat();
+    const { database, onCommitted, onCounted } = this.#deps;
+    const organizations = new Set(candidates.map(({ envelope }) => envelope.organizationId));
+    const endpoints = await selectInterested(database, [...organizations]);
+    const made = (
+      await Promise.all(
+        [...Map.groupBy(candidates, ({ envelope }) => envelope.organizationId)].map(
+          ([organizationId, events]) =>
+            this.#matches(organizationId, events, endpoints.get(organizationId) ?? []),
+        ),
+      )
+    ).flat();
+    if (made.length > 0) {
+      const messages = made.map(({ message }) => message);
+      const deliveries = made.flatMap(({ deliveries }) => deliveries);
+      const [, inserted] = await database.batchAsWorker([
+        insertMessages(messages),
+        insertDeliveries(deliveries),
+      ]);
+      const fresh = new Set(inserted!.map((row) => row['id'] as string));
+      onCommitted(deliveries.filter(({ id, state }) => state === 'pending' && fresh.has(id)));
+      onCounted(candidates.length, fresh.size);
+    } else {
+      onCounted(candidates.length, 0);
+    }
+    return groups.map(() => null);
+  }
+
+  /** The events of one organization that somebody gets. */
+  async #matches(
+    organizationId: string,
+    candidates: readonly Candidate[],
+    endpoints: readonly InterestedEndpoint[],
+  ): Promise<{ message: NewMessage; deliveries: FreshDelivery[] }[]> {
+    if (endpoints.length === 0) return [];
+    const wanted = candidates.map((candidate) => ({
+      candidate,
+      interests: endpoints.flatMap((endpoint) => {
+        const interest = interestIn(candidate.facts, endpoint);
+        return interest === 'none' ? [] : [{ endpoint, interest }];
+      }),
+    }));
+    const mayRead = await readableBy(
+      this.#deps.visibility,
+      organizationId,
+      wanted.flatMap(({ candidate, interests }) => {
+        const { facts, envelope } = candidate;
+        const owners = interests.filter(({ interest }) => interest === 'if_readable');
+        if (owners.length === 0 || facts.conversationId === null) return [];
+        return [
+          {
+            conversationId: facts.conversationId,
+            mailboxId: facts.mailboxId ?? '',
+            departmentId: envelope.departmentId,
+            readers: owners.map(({ endpoint }) => ({
+              userId: endpoint.ownerUserId,
+              departmentIds: endpoint.ownerDepartmentIds,
+            })),
+          },
+        ];
+      }),
+    );
+    return wanted.flatMap(({ candidate, interests }) => {
+      const receivers = interests.filter(
+        ({ endpoint, interest }) =>
+          interest === 'matches' ||
+          mayRead(candidate.facts.conversationId ?? '', endpoint.ownerUserId),
+      );
+      if (receivers.length === 0) return [];
+      const message = messageOf(candidate);
+      return [
+        {
+          message,
+          deliveries: receivers.map(({ endpoint }) => deliveryOf(candidate, endpoint, message)),
+        },
+      ];
+    });
+  }
+}
+
+/** Empty for what never goes out: kinds of later versions, and imported mail. */
+function candidatesOf(envelope: EventEnvelope): Candidate[] {
+  if (envelope.type === 'mail.received' && MailReceived.decode(envelope.data).imported) return [];
+  const event = publicEvent(envelope);
+  if (event === null) return [];
+  const facts = {
+    type: envelope.type,
+    mailboxId: envelope.mailboxId ?? null,
+    conversationId: envelope.conversationId ?? null,
+    notifyWebhookIds:
+      envelope.type === 'rule.matched' ? RuleMatched.decode(envelope.data).notifyWebhookIds : [],
+  };
+  return [{ envelope, uuid: uuidOfEvent(envelope.id), event, facts }];
+}
+
+function messageOf({ envelope, event, facts }: Candidate): NewMessage {
+  return {
+    organizationId: envelope.organizationId,
+    eventId: envelope.id,
+    type: envelope.type,
+    mailboxId: facts.mailboxId,
+    departmentId: envelope.departmentId ?? null,
+    conversationId: facts.conversationId,
+    sequence: envelope.sequence,
+    body: renderBody(event),
+    occurredAt: event.timestamp,
+  };
+}
+
+function deliveryOf(
+  { envelope, uuid }: Candidate,
+  endpoint: InterestedEndpoint,
+  { body }: NewMessage,
+): FreshDelivery {
+  const isOrdered = endpoint.ordering === 'conversation';
+  return {
+    organizationId: envelope.organizationId,
+    endpointId: endpoint.endpointId,
+    id: deliveryId(uuid, endpoint.endpointId),
+    eventId: envelope.id,
+    eventType: envelope.type,
+    trigger: 'automatic',
+    replayId: null,
+    state: endpoint.isActive ? 'pending' : 'canceled',
+    orderKey: isOrdered ? envelope.partitionKey : null,
+    orderSeq: isOrdered ? envelope.sequence : 0,
+    errorCode: endpoint.isActive ? null : 'endpoint_disabled',
+    body,
+    stamp: endpoint.stamp,
+  };
+}

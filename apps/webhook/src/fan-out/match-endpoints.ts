@@ -1,0 +1,41 @@
+/** What fan-out needs to know of an endpoint that may get events. */
+export interface EndpointInterest {
+  endpointId: string;
+  ownerUserId: string;
+  /** The owner sees everything of the organization. */
+  ownerIsAdmin: boolean;
+  /** Empty = all. */
+  eventTypes: readonly string[];
+  /** Empty = all that the owner sees. */
+  mailboxIds: readonly string[];
+}
+
+export interface EventFacts {
+  type: string;
+  mailboxId: string | null;
+  conversationId: string | null;
+  /** Endpoints that a rule asked to be told, whatever kinds they subscribe to. */
+  notifyWebhookIds: readonly string[];
+}
+
+export type Interest =
+  /** Goes out. */
+  | 'matches'
+  /** Goes out if the owner may read the conversation. */
+  | 'if_readable'
+  | 'none';
+
+/** Whether an endpoint wants an event and, so far as can be told here, may have it. */
+export function interestIn(event: EventFacts, endpoint: EndpointInterest): Interest {
+  const isNamed = event.notifyWebhookIds.includes(endpoint.endpointId);
+  if (!isNamed && !wants(event, endpoint)) return 'none';
+  if (endpoint.ownerIsAdmin) return 'matches';
+  // What happened outside of conversations is for administrators.
+  return event.conversationId === null ? 'none' : 'if_readable';
+}
+
+function wants(event: EventFacts, { eventTypes, mailboxIds }: EndpointInterest): boolean {
+  if (eventTypes.length > 0 && !eventTypes.includes(event.type)) return false;
+  if (mailboxIds.length === 0) return true;
+  return event.mailboxId !== null && mailboxIds.includes(event.mailboxId);
+}

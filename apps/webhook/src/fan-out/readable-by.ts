@@ -1,0 +1,64 @@
+import { uuidv7 } from '@dak/kernel';
+import type { VisibilityServiceService } from '@dak/contracts/mail';
+import type { CallOptions, Client } from '@dak/platform/grpc';
+
+/** The mail service, asked by this service for itself. */
+export type VisibilityClient = Pick<
+  Client<typeof VisibilityServiceService, CallOptions>,
+  'findReaders'
+>;
+
+export interface QuestionedPlace {
+  conversationId: string;
+  mailboxId: string;
+  departmentId: string | undefined;
+  readers: readonly { userId: string; departmentIds: readonly string[] }[];
+}
+
+const PATIENCE_MS = 10_000;
+const MAX_PLACES = 500;
+
+/**
+ * Asks once who may read these conversations now. The answer is for the batch in hand and must not
+ * be kept: an assignment that ends counts at once.
+ * @throws UnavailableError and the like when the mail service does not answer; nothing may go out then
+ */
+export async function readableBy(
+  visibility: VisibilityClient,
+  organizationId: string,
+  places: readonly QuestionedPlace[],
+): Promise<(conversationId: string, userId: string) => boolean> {
+  const readable = new Set<string>();
+  const byConversation = new Map(places.map((place) => [place.conversationId, place]));
+  const readers = new Map(
+    places.flatMap((place) => place.readers).map((reader) => [reader.userId, reader]),
+  );
+  const questions = [...byConversation.values()];
+  for (let next = 0; next < questions.length; next += MAX_PLACES) {
+    const asked = questions.slice(next, next + MAX_PLACES);
+    const answer = await visibility.findReaders(
+      {
+        organizationId,
+        places: asked.map(({ conversationId, mailboxId, departmentId }) => ({
+          conversationId,
+          mailboxId,
+          ...(departmentId === undefined ? {} : { departmentId }),
+        })),
+        readers: [...readers.values()].map(({ userId, departmentIds }) => ({
+          userId,
+          departmentIds: [...departmentIds],
+        })),
+      },
+      {
+        principal: null,
+        requestId: uuidv7(),
+        deadline: Date.now() + PATIENCE_MS,
+        isRead: true,
+      },
+    );
+    answer.places.forEach(({ userIds }, index) => {
+      for (const userId of userIds) readable.add(`${asked[index]!.conversationId}/${userId}`);
+    });
+  }
+  return (conversationId, userId) => readable.has(`${conversationId}/${userId}`);
+}

@@ -1,0 +1,38 @@
+import { signatureHeader } from '@dak/formats/standard-webhooks';
+import type { AttemptOutcome, GuardedHttp } from '@dak/platform/guarded-http';
+import type { Consignment } from './lane';
+import type { LaneConfig } from './lane-config';
+
+const MAX_RESPONSE_CHARACTERS = 1_000;
+
+/** One POST, signed as of now with every secret in force (Standard Webhooks). Never rejects. */
+export function attempt(
+  http: GuardedHttp,
+  config: LaneConfig,
+  { eventId, body, gap }: Pick<Consignment, 'eventId' | 'body' | 'gap'>,
+  now: number,
+): Promise<AttemptOutcome> {
+  const timestamp = Math.floor(now / 1000);
+  const secrets = config.keys
+    .filter(({ validUntil }) => validUntil === null || validUntil > now)
+    .map(({ key }) => key);
+  return http.post(config.url, {
+    headers: {
+      ...config.headers,
+      'content-type': 'application/json',
+      'webhook-id': eventId,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatureHeader({ id: eventId, timestamp, body, secrets }),
+      ...(gap ? { 'webhook-gap': 'true' } : {}),
+    },
+    body,
+    timeoutMs: config.timeoutMs,
+  });
+}
+
+/** What is kept of an answer, fit for a text column. */
+export function startOf(outcome: AttemptOutcome): string | null {
+  if (outcome.kind === 'error' || outcome.bodyStart.length === 0) return null;
+  const text = outcome.bodyStart.subarray(0, 4 * MAX_RESPONSE_CHARACTERS).toString('utf8');
+  return text.replaceAll('\0', '').slice(0, MAX_RESPONSE_CHARACTERS);
+}

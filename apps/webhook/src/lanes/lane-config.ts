@@ -1,0 +1,94 @@
+import { parseSecret } from '@dak/formats/standard-webhooks';
+import type { BreakerState } from '../deliveries/breaker';
+import type { FailureStreak } from '../deliveries/auto-disable';
+import type { PaceLimits } from '../deliveries/pace';
+import type { Sealing } from '../secrets/sealing';
+import type { LaneConfigRow } from './lane-store';
+
+/** What an endpoint gets unless it says otherwise. */
+export const DEFAULT_RATE_PER_SECOND = 5_000;
+export const DEFAULT_CONCURRENCY = 32;
+export const DEFAULT_TIMEOUT_MS = 15_000;
+
+export interface SigningKey {
+  key: Uint8Array;
+  /** Milliseconds since the epoch; null = current. */
+  validUntil: number | null;
+}
+
+/** What attempts for an endpoint depend on. */
+export interface LaneConfig {
+  organizationId: string;
+  url: string;
+  /** The owner's own ones. */
+  headers: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  limits: PaceLimits;
+  isOrdered: boolean;
+  /** Otherwise nothing goes out. */
+  isSendable: boolean;
+  stamp: string;
+  keys: readonly SigningKey[];
+}
+
+/** What is known of an endpoint's health, as a new owner of its lane takes it over. */
+export interface LaneHealth {
+  breaker: BreakerState;
+  streak: FailureStreak | null;
+  lastSuccessAt: number | null;
+}
+
+/** Sealed values belong to their organization. */
+export function readLaneConfig(row: LaneConfigRow, sealing: Sealing): LaneConfig {
+  const secrets = row.secrets ?? [];
+  const hasOwn = secrets.some(({ own, valid_until }) => own && valid_until === null);
+  const keys = secrets
+    .filter(({ own }) => own === hasOwn)
+    .map(({ ciphertext, valid_until }) => ({
+      key: parseSecret(sealing.open(Buffer.from(ciphertext, 'base64'), row.organization_id)),
+      validUntil: valid_until === null ? null : Date.parse(valid_until),
+    }));
+  return {
+    organizationId: row.organization_id,
+    url: row.url,
+    headers:
+      row.sealed_headers === null
+        ? {}
+        : (JSON.parse(sealing.open(row.sealed_headers, row.organization_id)) as Record<
+            string,
+            string
+          >),
+    timeoutMs: row.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+    limits: {
+      ratePerSecond: row.rate_per_second ?? DEFAULT_RATE_PER_SECOND,
+      maxConcurrency: row.max_concurrency ?? DEFAULT_CONCURRENCY,
+    },
+    isOrdered: row.ordering === 'conversation',
+    isSendable: row.sendable && keys.length > 0,
+    stamp: row.stamp,
+    keys,
+  };
+}
+
+export function readLaneHealth(row: LaneConfigRow): LaneHealth {
+  const at = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+  const firstAt = at(row.first_failure_at);
+  return {
+    breaker: {
+      state: row.breaker_state,
+      openedAt: at(row.breaker_opened_at),
+      nextProbeAt: at(row.next_probe_at),
+      trips: row.breaker_trips,
+    },
+    streak:
+      firstAt === null
+        ? null
+        : {
+            firstAt,
+            firstEventId: row.first_failed_event_id ?? '',
+            lastAt: at(row.last_failure_at) ?? firstAt,
+            lastEventId: row.last_failed_event_id ?? '',
+          },
+    lastSuccessAt: at(row.last_success_at),
+  };
+}

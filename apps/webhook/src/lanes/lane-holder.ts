@@ -1,0 +1,361 @@
+import type { Clock } from '@dak/kernel';
+import type { Database } from '@dak/platform/postgres';
+import type { FreshDelivery } from '../fan-out/fan-out';
+import type { Sealing } from '../secrets/sealing';
+import { Lane, type Consignment } from './lane';
+import { readLaneConfig, readLaneHealth } from './lane-config';
+import {
+  claimLanes,
+  releaseLanes,
+  renewLanes,
+  selectDue,
+  selectDueHeads,
+  selectLaneConfigs,
+  type DueRow,
+  type LaneClaim,
+} from './lane-store';
+
+export interface LaneHolderDeps {
+  database: Database;
+  sealing: Sealing;
+  clock: Clock;
+  /** Of this process alone. */
+  owner: string;
+  leaseMs?: number;
+  /** The lane has something to send. */
+  onQueued: (lane: Lane) => void;
+  onLost: (lane: Lane) => void;
+  onError: (error: unknown) => void;
+}
+
+const LEASE_MS = 10_000;
+const DISCOVER_EVERY_MS = 500;
+const MOST_CLAIMED_AT_ONCE = 100;
+/** Rows of one look into the table, shared by the lanes that look. */
+const MOST_OF_A_LOOK = 1_000;
+const LEAST_SHARE = 8;
+/** Then the lane is free for whoever gets the next event. */
+const IDLE_MS = 30_000;
+/** A lane of another process is not asked for again within this time. */
+const TAKEN_FOR_MS = 1_000;
+
+/**
+ * Leases lanes, and brings what is due into their queues: handed over by fan-out in this process, or
+ * read from the table, whose due rows are the queue that everybody shares.
+ */
+export class LaneHolder {
+  readonly #deps: LaneHolderDeps;
+  readonly #leaseMs: number;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #wanted = new Set<string>();
+  readonly #takenUntil = new Map<string, number>();
+  /** By the monotonic clock, which goes on while the process is stopped: then nothing may be sent. */
+  #leaseUntil = 0;
+  #renewAt = 0;
+  #discoverAt = 0;
+  #isStopping = false;
+  #isSignalled = false;
+  #wake: () => void = () => undefined;
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(deps: LaneHolderDeps) {
+    this.#deps = deps;
+    this.#leaseMs = deps.leaseMs ?? LEASE_MS;
+  }
+
+  get held(): ReadonlyMap<string, Lane> {
+    return this.#lanes;
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#signal();
+    await this.#loop;
+  }
+
+  /** Frees all lanes for others at once. */
+  async release(): Promise<void> {
+    const { database, owner, onError } = this.#deps;
+    // When the database is away the leases end by themselves.
+    await releaseLanes(database, owner, [...this.#lanes.keys()]).catch(onError);
+    this.#lanes.clear();
+  }
+
+  /** Whether the lane is still ours for sure. */
+  mayAct(lane: Lane): boolean {
+    return performance.now() < this.#leaseUntil && this.#lanes.get(lane.endpointId) === lane;
+  }
+
+  offer(deliveries: readonly FreshDelivery[]): void {
+    if (this.#isStopping) return;
+    const now = this.#deps.clock();
+    let isNews = false;
+    for (const [endpointId, fresh] of Map.groupBy(deliveries, (one) => one.endpointId)) {
+      const lane = this.#lanes.get(endpointId);
+      if (lane === undefined) {
+        if ((this.#takenUntil.get(endpointId) ?? 0) < now) {
+          this.#wanted.add(endpointId);
+          isNews = true;
+        }
+        continue;
+      }
+      if (lane.config.stamp !== fresh[0]!.stamp) lane.isConfigStale = true;
+      const fits = !lane.isConfigStale && !lane.hasMore && fresh.length <= lane.room;
+      if (fits && !lane.config.isOrdered && lane.config.isSendable) {
+        lane.push(fresh.map((delivery) => consignmentOf(delivery, now)));
+        this.#deps.onQueued(lane);
+      } else {
+        lane.hasMore = true;
+        isNews = true;
+      }
+    }
+    if (isNews) this.#signal();
+  }
+
+  refresh(endpointIds: readonly string[]): void {
+    for (const endpointId of endpointIds) {
+      const lane = this.#lanes.get(endpointId);
+      if (lane === undefined) this.#wanted.add(endpointId);
+      else {
+        lane.isConfigStale = true;
+        lane.hasMore = true;
+      }
+    }
+    this.#signal();
+  }
+
+  /** The lane has little left to send: what the table has is brought in meanwhile. */
+  drained(lane: Lane): void {
+    if (lane.wantsMore(this.#deps.clock())) this.#signal();
+  }
+
+  /** Something of the lane becomes due then. */
+  expect(lane: Lane, at: number): void {
+    if (at < lane.checkAt) lane.checkAt = at;
+    if (lane.hasMore || at <= this.#deps.clock()) this.#signal();
+  }
+
+  async #run(): Promise<void> {
+    let pause = 0;
+    while (!this.#isStopping) {
+      this.#isSignalled = false;
+      try {
+        if (performance.now() >= this.#renewAt) await this.#renew();
+        if (this.#wanted.size > 0 || performance.now() >= this.#discoverAt) await this.#claim();
+        await this.#readConfigs([...this.#lanes.values()].filter((lane) => lane.isConfigStale));
+        await this.#look();
+        pause = 0;
+      } catch (error) {
+        this.#deps.onError(error);
+        pause = Math.min(Math.max(50, pause * 2), 2_000);
+      }
+      if (performance.now() >= this.#leaseUntil) this.#loseAll();
+      await this.#sleep(pause === 0 ? this.#untilNext() : pause, pause > 0);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { database, owner } = this.#deps;
+    const asked = performance.now();
+    const still = await renewLanes(database, owner, this.#leaseMs, [...this.#lanes.keys()]);
+    this.#leaseUntil = asked + this.#leaseMs;
+    this.#renewAt = asked + this.#leaseMs / 3;
+    const epochs = new Map(still.map(({ endpointId, epoch }) => [endpointId, epoch]));
+    for (const lane of [...this.#lanes.values()]) {
+      if (epochs.get(lane.endpointId) !== lane.epoch) this.#lose(lane);
+    }
+    await this.#releaseIdle();
+    // What another process has changed is known here by now at the latest.
+    await this.#readConfigs([...this.#lanes.values()]);
+  }
+
+  async #releaseIdle(): Promise<void> {
+    const { database, owner, clock } = this.#deps;
+    const now = clock();
+    const idle = [...this.#lanes.values()].filter(
+      ({ idleSince, inHand }) => idleSince !== null && inHand === 0 && now - idleSince > IDLE_MS,
+    );
+    if (idle.length === 0) return;
+    for (const lane of idle) this.#lose(lane);
+    await releaseLanes(
+      database,
+      owner,
+      idle.map(({ endpointId }) => endpointId),
+    );
+  }
+
+  async #claim(): Promise<void> {
+    const { database, owner, clock } = this.#deps;
+    const isDiscovery = performance.now() >= this.#discoverAt;
+    const wanted = [...this.#wanted];
+    this.#wanted.clear();
+    const asked = performance.now();
+    const claims = await claimLanes(
+      database,
+      owner,
+      this.#leaseMs,
+      isDiscovery ? null : wanted,
+      MOST_CLAIMED_AT_ONCE,
+    );
+    if (isDiscovery) {
+      this.#discoverAt = claims.length === MOST_CLAIMED_AT_ONCE ? 0 : asked + DISCOVER_EVERY_MS;
+    }
+    // One end for all leases: the new ones hold at least as long as those renewed before.
+    if (this.#lanes.size === 0) this.#leaseUntil = asked + this.#leaseMs;
+    const taken = new Set(claims.map(({ endpointId }) => endpointId));
+    const until = clock() + TAKEN_FOR_MS;
+    if (this.#takenUntil.size > 10_000) this.#takenUntil.clear();
+    for (const endpointId of wanted) {
+      if (taken.has(endpointId)) this.#takenUntil.delete(endpointId);
+      else this.#takenUntil.set(endpointId, until);
+    }
+    if (claims.length > 0) await this.#open(claims);
+  }
+
+  async #open(claims: readonly LaneClaim[]): Promise<void> {
+    const { database, sealing, clock } = this.#deps;
+    const rows = await selectLaneConfigs(
+      database,
+      claims.map(({ endpointId }) => endpointId),
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const claim of claims) {
+      const row = byId.get(claim.endpointId);
+      // Deleted in between: its lease ends by itself.
+      if (row === undefined) continue;
+      const lane = new Lane(claim, readLaneConfig(row, sealing), readLaneHealth(row), clock());
+      this.#lanes.set(claim.endpointId, lane);
+    }
+  }
+
+  async #readConfigs(lanes: readonly Lane[]): Promise<void> {
+    const { database, sealing, onQueued } = this.#deps;
+    if (lanes.length === 0) return;
+    const rows = await selectLaneConfigs(
+      database,
+      lanes.map(({ endpointId }) => endpointId),
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const lane of lanes) {
+      const row = byId.get(lane.endpointId);
+      if (row === undefined) {
+        this.#lose(lane);
+        continue;
+      }
+      lane.config = readLaneConfig(row, sealing);
+      onQueued(lane);
+    }
+  }
+
+  /** One statement for all lanes that want more; each gets a share, so that none waits for another. */
+  async #look(): Promise<void> {
+    const { database, clock } = this.#deps;
+    const now = clock();
+    const looking = [...this.#lanes.values()].filter((lane) => lane.wantsMore(now));
+    if (looking.length === 0) return;
+    const most = Math.max(LEAST_SHARE, Math.floor(MOST_OF_A_LOOK / looking.length));
+    const shares = looking.map((lane) => ({ lane, wanted: Math.min(lane.room, most) }));
+    const [ordered, unordered] = [true, false].map((isOrdered) =>
+      shares
+        .filter(({ lane }) => lane.config.isOrdered === isOrdered)
+        .map(({ lane, wanted }) => ({ endpointId: lane.endpointId, wanted })),
+    ) as [{ endpointId: string; wanted: number }[], { endpointId: string; wanted: number }[]];
+    const known = looking.flatMap((lane) => lane.knownIds);
+    const busy = looking.flatMap((lane) => lane.busyKeys);
+    const found = await Promise.all([
+      unordered.length === 0 ? [] : selectDue(database, unordered, known),
+      ordered.length === 0 ? [] : selectDueHeads(database, ordered, known, busy),
+    ]);
+    const byLane = Map.groupBy(found.flat(), (row) => row.endpoint_id);
+    for (const { lane, wanted } of shares) {
+      if (this.#lanes.get(lane.endpointId) !== lane) continue;
+      const rows = byLane.get(lane.endpointId) ?? [];
+      lane.push(headsOf(lane, rows));
+      lane.looked(rows.length, wanted, clock());
+      if (lane.queued > 0) this.#deps.onQueued(lane);
+    }
+  }
+
+  #untilNext(): number {
+    const now = this.#deps.clock();
+    let wait = Math.min(this.#renewAt, this.#discoverAt) - performance.now();
+    for (const lane of this.#lanes.values()) {
+      if (lane.wantsMore(now)) return 0;
+      if (lane.config.isSendable && lane.room > 0) wait = Math.min(wait, lane.checkAt - now);
+    }
+    // A floor keeps a lane that is asked for more than it can take from spinning.
+    return Math.max(1, wait);
+  }
+
+  #lose(lane: Lane): void {
+    this.#lanes.delete(lane.endpointId);
+    this.#deps.onLost(lane);
+  }
+
+  #loseAll(): void {
+    for (const lane of [...this.#lanes.values()]) this.#lose(lane);
+  }
+
+  #signal(): void {
+    this.#isSignalled = true;
+    this.#wake();
+  }
+
+  async #sleep(ms: number, isPause: boolean): Promise<void> {
+    if (this.#isStopping || ms <= 0 || (this.#isSignalled && !isPause)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        if (isPause && !this.#isStopping) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = () => undefined;
+  }
+}
+
+function consignmentOf(delivery: FreshDelivery, now: number): Consignment {
+  return {
+    id: delivery.id,
+    eventId: delivery.eventId,
+    trigger: delivery.trigger,
+    attempts: 0,
+    isOrdered: false,
+    orderKey: null,
+    gap: false,
+    firstAttemptAt: null,
+    createdAt: now,
+    body: delivery.body,
+  };
+}
+
+/** Of each conversation the first: an event and its replay may both have nobody before them. */
+function headsOf(lane: Lane, rows: readonly DueRow[]): Consignment[] {
+  const keys = new Set<string>();
+  return rows.flatMap((row) => {
+    if (row.order_key !== null && lane.config.isOrdered) {
+      if (keys.has(row.order_key)) return [];
+      keys.add(row.order_key);
+    }
+    const isOrdered = lane.config.isOrdered && row.order_key !== null;
+    return [
+      {
+        id: row.id,
+        eventId: row.event_id,
+        trigger: row.trigger,
+        attempts: row.attempts,
+        isOrdered,
+        orderKey: isOrdered ? row.order_key : null,
+        gap: row.gap,
+        firstAttemptAt: row.first_attempt_at === null ? null : Date.parse(row.first_attempt_at),
+        createdAt: Date.parse(row.created_at),
+        body: row.body,
+      },
+    ];
+  });
+}

@@ -1,0 +1,221 @@
+import { uuidv7, type Clock } from '@dak/kernel';
+import type { GuardedHttp } from '@dak/platform/guarded-http';
+import type { Database } from '@dak/platform/postgres';
+import { isHopeless } from '../deliveries/auto-disable';
+import { classifyOutcome, type Verdict } from '../deliveries/classify-outcome';
+import type { FreshDelivery } from '../fan-out/fan-out';
+import type { Sealing } from '../secrets/sealing';
+import { attempt, startOf } from './attempt';
+import { createAttemptRecorder, type AttemptRecorder } from './attempt-recorder';
+import { type Lane, type Consignment } from './lane';
+import { LaneHolder } from './lane-holder';
+import { settleAttempt } from './settle-attempt';
+
+export interface SenderDeps {
+  database: Database;
+  http: GuardedHttp;
+  sealing: Sealing;
+  clock: Clock;
+  onError: (error: unknown) => void;
+  /** An attempt was made; `waitedMs` since the delivery was made, for the first one. */
+  onAttempt: (verdict: Verdict, waitedMs: number | null) => void;
+  /** The endpoint must not be sent to any more. */
+  disable: (endpointId: string, reason: 'gone' | 'failing') => Promise<void>;
+  /** @default 10000 */
+  leaseMs?: number;
+}
+
+/** Attempts under way in this process, over all endpoints. */
+const MOST_UNDER_WAY = 512;
+/** Results that may wait for the database before nothing more is sent. */
+const MOST_UNRECORDED = 2_000;
+const STOP_GRACE_MS = 8_000;
+
+/**
+ * Sends what is due for the endpoints whose lanes this process holds. Endpoints take turns, one attempt
+ * each, so that neither a flood nor a slow receiver delays the others.
+ */
+export class Sender {
+  readonly #deps: SenderDeps;
+  readonly #lanes: LaneHolder;
+  readonly #recorder: AttemptRecorder;
+  /** Endpoints whose turn comes, in order. */
+  readonly #turns = new Set<Lane>();
+  #underWay = 0;
+  #isStopping = false;
+  #onQuiet: () => void = () => undefined;
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+    const owner = `webhook-${uuidv7()}`;
+    this.#lanes = new LaneHolder({
+      ...deps,
+      owner,
+      onQueued: (lane) => this.#ready(lane),
+      onLost: (lane) => this.#turns.delete(lane),
+    });
+    this.#recorder = createAttemptRecorder({ ...deps, owner });
+  }
+
+  start(): void {
+    this.#lanes.start();
+  }
+
+  /** Deliveries that were just committed: sent at once where the lane is held here and has room. */
+  offer(deliveries: readonly FreshDelivery[]): void {
+    this.#lanes.offer(deliveries);
+  }
+
+  /** What people set for these endpoints has changed, or something has become due. */
+  refresh(endpointIds: readonly string[]): void {
+    this.#lanes.refresh(endpointIds);
+  }
+
+  get lanes(): ReadonlyMap<string, Lane> {
+    return this.#lanes.held;
+  }
+
+  /** Waits for attempts under way, writes their results, frees the lanes. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#turns.clear();
+    await this.#lanes.stop();
+    await this.#quiet();
+    await this.#recorder.close();
+    await this.#lanes.release();
+  }
+
+  async #quiet(): Promise<void> {
+    if (this.#underWay === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+      timer = setTimeout(resolve, STOP_GRACE_MS);
+    });
+    clearTimeout(timer);
+  }
+
+  #ready(lane: Lane): void {
+    if (lane.queued > 0 && !this.#isStopping) this.#turns.add(lane);
+    this.#pump();
+  }
+
+  /** Gives every endpoint that can be sent to one attempt after the other, in turns. */
+  #pump(): void {
+    for (const lane of this.#turns) {
+      if (this.#underWay >= MOST_UNDER_WAY || this.#recorder.waiting >= MOST_UNRECORDED) return;
+      // A set is walked in the order of insertion: what is added again comes after all others.
+      this.#turns.delete(lane);
+      if (this.#sendOne(lane)) this.#turns.add(lane);
+    }
+  }
+
+  /** False when the endpoint has to wait: for an event, a result, a token or its breaker. */
+  #sendOne(lane: Lane): boolean {
+    const now = this.#deps.clock();
+    if (lane.queued === 0 || !lane.config.isSendable || lane.isConfigStale) return false;
+    if (!this.#lanes.mayAct(lane)) return false;
+    if (lane.pace.room(now) === 0) {
+      const wait = lane.pace.waitMs(now);
+      if (wait > 0) this.#wakeIn(lane, wait);
+      return false;
+    }
+    const admission = lane.breaker.admit(now);
+    if (admission === 'wait') {
+      const probeAt = lane.breaker.state.nextProbeAt ?? now;
+      if (probeAt > now) this.#wakeIn(lane, probeAt - now);
+      return false;
+    }
+    const consignment = lane.take()!;
+    if (lane.hasMore) this.#lanes.drained(lane);
+    void this.#send(lane, consignment, admission === 'probe');
+    return admission === 'send' && lane.queued > 0;
+  }
+
+  readonly #waking = new Set<Lane>();
+
+  #wakeIn(lane: Lane, ms: number): void {
+    if (this.#waking.has(lane)) return;
+    this.#waking.add(lane);
+    setTimeout(
+      () => {
+        this.#waking.delete(lane);
+        this.#ready(lane);
+      },
+      Math.min(ms, 60_000),
+    ).unref();
+  }
+
+  async #send(lane: Lane, consignment: Consignment, isProbe: boolean): Promise<void> {
+    const { http, clock, onAttempt } = this.#deps;
+    const begunAt = clock();
+    this.#underWay += 1;
+    lane.pace.begin(begunAt);
+    const outcome = await attempt(http, lane.config, consignment, begunAt);
+    const now = clock();
+    const verdict = classifyOutcome(outcome, now);
+    lane.noteResult(verdict, consignment.eventId, isProbe, begunAt, now);
+    this.#underWay -= 1;
+    this.#ready(lane);
+    if (this.#underWay === 0) this.#onQuiet();
+    if (verdict.kind === 'withdrawn') {
+      lane.release(consignment.id);
+      return;
+    }
+    onAttempt(verdict, consignment.attempts === 0 ? begunAt - consignment.createdAt : null);
+    await this.#settle(lane, consignment, {
+      verdict,
+      begunAt,
+      now,
+      durationMs: outcome.durationMs,
+      responseStart: startOf(outcome),
+    });
+  }
+
+  async #settle(
+    lane: Lane,
+    consignment: Consignment,
+    made: {
+      verdict: Verdict;
+      begunAt: number;
+      now: number;
+      durationMs: number;
+      responseStart: string | null;
+    },
+  ): Promise<void> {
+    const { verdict, begunAt, now } = made;
+    const settlement = settleAttempt(consignment, verdict, now);
+    try {
+      await this.#recorder.record({
+        lane,
+        organizationId: lane.config.organizationId,
+        deliveryId: consignment.id,
+        number: consignment.attempts + 1,
+        settlement,
+        outcome: verdict.kind as Exclude<Verdict['kind'], 'withdrawn'>,
+        statusCode: verdict.statusCode,
+        errorCode: verdict.errorCode,
+        detail: verdict.detail,
+        responseStart: verdict.kind === 'delivered' ? null : made.responseStart,
+        gap: consignment.gap,
+        at: begunAt,
+        durationMs: made.durationMs,
+      });
+      lane.release(consignment.id);
+      if (settlement.state === 'pending') this.#lanes.expect(lane, settlement.nextAt);
+      else if (consignment.orderKey !== null) this.#lanes.expect(lane, now);
+      if (verdict.kind === 'gone') await this.#disable(lane, 'gone');
+      else if (isHopeless(lane.streak, now)) await this.#disable(lane, 'failing');
+    } catch (error) {
+      this.#deps.onError(error);
+    }
+    this.#pump();
+  }
+
+  async #disable(lane: Lane, reason: 'gone' | 'failing'): Promise<void> {
+    if (!lane.config.isSendable) return;
+    lane.config = { ...lane.config, isSendable: false };
+    this.#turns.delete(lane);
+    await this.#deps.disable(lane.endpointId, reason);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Verdict } from '../deliveries/classify-outcome';
+import { nextAttemptAt } from '../deliveries/retry-schedule';
+
+/** A failing event holds its conversation up for so long at most. */
+export const LONGEST_BLOCK_MS = 3_600_000;
+
+export interface AttemptedDelivery {
+  id: string;
+  trigger: 'automatic' | 'replay' | 'retry' | 'test';
+  /** Before this attempt. */
+  attempts: number;
+  isOrdered: boolean;
+  /** Milliseconds since the epoch; null when this attempt is the first. */
+  firstAttemptAt: number | null;
+}
+
+export type Settlement =
+  | { readonly state: 'pending'; readonly nextAt: number }
+  | { readonly state: 'delivered' | 'failed' | 'skipped' };
+
+/**
+ * What becomes of a delivery after an attempt that was made. What people asked for (retry, test) is
+ * tried once: they look at the result and decide.
+ * @param at when the attempt ended, milliseconds since the epoch
+ */
+export function settleAttempt(
+  delivery: AttemptedDelivery,
+  verdict: Pick<Verdict, 'kind' | 'retryAfterMs'>,
+  at: number,
+): Settlement {
+  switch (verdict.kind) {
+    case 'delivered':
+      return { state: 'delivered' };
+    case 'gone':
+    case 'failed':
+      return { state: 'failed' };
+    case 'withdrawn':
+      return { state: 'pending', nextAt: at };
+    case 'retry':
+    case 'slow_down':
+      return again(delivery, verdict.retryAfterMs, at);
+  }
+}
+
+function again(delivery: AttemptedDelivery, retryAfterMs: number | null, at: number): Settlement {
+  if (delivery.trigger === 'retry' || delivery.trigger === 'test') return { state: 'failed' };
+  const next = nextAttemptAt({
+    deliveryId: delivery.id,
+    attempts: delivery.attempts + 1,
+    at: new Date(at),
+    retryAfterMs,
+  });
+  const blocksUntil = (delivery.firstAttemptAt ?? at) + LONGEST_BLOCK_MS;
+  if (delivery.isOrdered && (next === null || next.getTime() > blocksUntil)) {
+    return { state: 'skipped' };
+  }
+  return next === null ? { state: 'failed' } : { state: 'pending', nextAt: next.getTime() };
+}

@@ -1,0 +1,96 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Database } from '@dak/platform/postgres';
+import type { Verdict } from './deliveries/classify-outcome';
+import type { Lane } from './lanes/lane';
+
+export interface WebhookMetrics {
+  attempted(verdict: Verdict, waitedMs: number | null): void;
+  fannedOut(events: number, deliveries: number): void;
+  disabled(reason: string): void;
+}
+
+const QUEUE = `
+  select count(*)::float as depth,
+         coalesce(extract(epoch from now() - min(next_at)), 0)::float as oldest
+    from delivery d
+    join endpoint e on e.id = d.endpoint_id and e.enabled and e.status = 'active'
+   where d.state = 'pending' and d.next_at <= now()`;
+
+/** `lanes` are those that this process holds. */
+export function createWebhookMetrics(
+  registry: Registry,
+  database: Database,
+  lanes: () => ReadonlyMap<string, Lane>,
+): WebhookMetrics {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: 'dak_webhook_attempts_total',
+    help: 'Attempts made, by what came of them',
+    labelNames: ['outcome', 'error_code'],
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'dak_webhook_first_attempt_seconds',
+    help: 'From the commit of a delivery to the start of its first attempt',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
+    registers,
+  });
+  const events = new Counter({
+    name: 'dak_webhook_events_total',
+    help: 'Events read from the log',
+    registers,
+  });
+  const deliveries = new Counter({
+    name: 'dak_webhook_deliveries_total',
+    help: 'Deliveries made of events',
+    registers,
+  });
+  const disabled = new Counter({
+    name: 'dak_webhook_endpoints_disabled_total',
+    help: 'Endpoints disabled, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
+  new Gauge({
+    name: 'dak_webhook_breakers',
+    help: 'Endpoints that this process sends to, by state of their breaker',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const state of ['closed', 'open', 'half_open']) this.set({ state }, 0);
+      for (const lane of lanes().values()) this.inc({ state: lane.breaker.state.state });
+    },
+  });
+  const oldest = new Gauge({
+    name: 'dak_webhook_oldest_due_seconds',
+    help: 'How long the delivery that waits longest has been due, over all endpoints',
+    registers,
+  });
+  new Gauge({
+    name: 'dak_webhook_due_deliveries',
+    help: 'Deliveries that are due and not done',
+    registers,
+    async collect() {
+      this.remove();
+      oldest.remove();
+      const row = await database
+        .asWorker(async (tx) => (await tx.query<{ depth: number; oldest: number }>(QUEUE)).rows[0])
+        .catch(() => undefined);
+      if (row === undefined) return;
+      this.set(row.depth);
+      oldest.set(row.oldest);
+    },
+  });
+  return {
+    attempted({ kind, errorCode }, waitedMs) {
+      attempts.inc({ outcome: kind, error_code: errorCode ?? '' });
+      if (waitedMs !== null) latency.observe(waitedMs / 1000);
+    },
+    fannedOut(read, made) {
+      events.inc(read);
+      deliveries.inc(made);
+    },
+    disabled: (reason) => disabled.inc({ reason }),
+  };
+}

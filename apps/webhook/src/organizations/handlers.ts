@@ -1,0 +1,42 @@
+import type { TenantServiceService } from '@dak/contracts/webhook';
+import { InvalidError, isUuid } from '@dak/kernel';
+import type { CallContext, Handlers } from '@dak/platform/grpc';
+import type { Database } from '@dak/platform/postgres';
+import { disableEndpointsOf } from '../endpoints/disable-endpoint';
+import { selectEndpointIds } from '../endpoints/endpoint-store';
+import { saveOrganization, savePerson } from './tenant-store';
+
+/** What the gateway tells about organizations and their people; registered for the gateway alone. */
+export function createTenantHandlers(deps: {
+  database: Database;
+  /** Endpoints that may be sent to or not any more. */
+  onChanged: (endpointIds: readonly string[]) => void;
+}): Handlers<typeof TenantServiceService, CallContext> {
+  const { database, onChanged } = deps;
+  return {
+    async putOrganization(request) {
+      requireUuid('organization_id', request.organizationId);
+      const changed = await database.inTenant(request.organizationId, async (tx) => {
+        await saveOrganization(tx, request);
+        return selectEndpointIds(tx, request.organizationId);
+      });
+      onChanged(changed);
+      return {};
+    },
+    async putUser(request) {
+      requireUuid('organization_id', request.organizationId);
+      requireUuid('user_id', request.userId);
+      const changed = await database.inTenant(request.organizationId, async (tx) => {
+        const isNews = await savePerson(tx, request);
+        if (!isNews || request.active) return [];
+        return disableEndpointsOf(tx, request.organizationId, request.userId);
+      });
+      onChanged(changed);
+      return {};
+    },
+  };
+}
+
+function requireUuid(field: string, value: string): void {
+  if (!isUuid(value)) throw new InvalidError(`${field} must be a UUID.`);
+}

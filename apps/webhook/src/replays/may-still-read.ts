@@ -1,0 +1,47 @@
+import { readableBy } from '../fan-out/readable-by';
+import type { WebhookDeps } from '../webhook-deps';
+
+/** Where the event of a delivery happened. */
+export interface RepeatedPlace {
+  mailbox_id: string | null;
+  department_id: string | null;
+  conversation_id: string | null;
+  trigger: string;
+}
+
+/** Repeating is judged as a new event would be: by what the owner of the endpoint may read now. */
+export async function mayStillRead(
+  { database, visibility }: Pick<WebhookDeps, 'database' | 'visibility'>,
+  organizationId: string,
+  ownerUserId: string,
+  places: readonly RepeatedPlace[],
+): Promise<(place: RepeatedPlace) => boolean> {
+  const owner = await database.asWorker(async (tx) => {
+    const { rows } = await tx.query<{ role: string; active: boolean; department_ids: string[] }>(
+      `select role, active, department_ids from person where organization_id = $1 and user_id = $2`,
+      [organizationId, ownerUserId],
+    );
+    return rows[0];
+  });
+  if (owner === undefined || !owner.active) return () => false;
+  if (owner.role !== 'user') return () => true;
+  const mayRead = await readableBy(
+    visibility,
+    organizationId,
+    places.flatMap(({ conversation_id, mailbox_id, department_id }) =>
+      conversation_id === null
+        ? []
+        : [
+            {
+              conversationId: conversation_id,
+              mailboxId: mailbox_id ?? '',
+              departmentId: department_id ?? undefined,
+              readers: [{ userId: ownerUserId, departmentIds: owner.department_ids }],
+            },
+          ],
+    ),
+  );
+  // A test has no conversation and tells nothing about anybody.
+  return ({ conversation_id, trigger }) =>
+    conversation_id === null ? trigger === 'test' : mayRead(conversation_id, ownerUserId);
+}

@@ -1,0 +1,91 @@
+import type { Database } from '@dak/platform/postgres';
+import { deliveryId } from '../deliveries/delivery-id';
+import { insertDeliveries, type NewDelivery } from '../fan-out/fan-out-store';
+import type { WebhookDeps } from '../webhook-deps';
+import { mayStillRead } from './may-still-read';
+import {
+  advanceReplay,
+  selectRepeated,
+  selectRunning,
+  type RepeatedRow,
+  type ReplayRow,
+} from './replay-store';
+
+const BATCH = 500;
+/** So much may wait for one endpoint; the rest of a replay stays where it is until then. */
+const ENOUGH_WAITING = 2_000;
+
+/**
+ * One step of every running replay. Where it stands is in the table, and doing a step twice makes no
+ * second delivery, so that any process can go on with it after a crash.
+ * @returns whether there is more to do at once
+ */
+export async function replayRound(
+  deps: Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>,
+): Promise<{ more: boolean }> {
+  const running = await deps.database.asWorker((tx) => selectRunning(tx, ENOUGH_WAITING));
+  let more = false;
+  for (const replay of running) {
+    if (!replay.is_sendable) await cancel(deps.database, replay);
+    else if (replay.waiting < ENOUGH_WAITING) more = (await step(deps, replay)) || more;
+  }
+  return { more };
+}
+
+async function step(
+  deps: Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>,
+  replay: ReplayRow,
+): Promise<boolean> {
+  const { database } = deps;
+  const { rows, owner } = await database.asWorker(async (tx) => ({
+    rows: await selectRepeated(tx, replay, BATCH),
+    owner: (
+      await tx.query<{ owner_user_id: string; ordering: string }>(
+        `select owner_user_id, ordering from endpoint where id = $1`,
+        [replay.endpoint_id],
+      )
+    ).rows[0],
+  }));
+  const readable =
+    owner === undefined
+      ? () => false
+      : await mayStillRead(deps, replay.organization_id, owner.owner_user_id, rows);
+  const deliveries = rows
+    .filter((row) => readable(row))
+    .map((row) => deliveryOf(replay, row, owner?.ordering === 'conversation'));
+  const isDone = rows.length < BATCH;
+  const isMoved = await database.asWorker(async (tx) => {
+    const moved = await advanceReplay(tx, replay, {
+      position: rows.at(-1)?.id ?? replay.position,
+      examined: replay.examined + rows.length,
+      queued: replay.queued + deliveries.length,
+      state: isDone ? 'done' : 'running',
+    });
+    if (!moved) return false;
+    const insert = insertDeliveries(deliveries);
+    await tx.query(insert.text, insert.values);
+    return true;
+  });
+  if (isMoved) deps.onChanged([replay.endpoint_id]);
+  return !isDone;
+}
+
+async function cancel(database: Database, replay: ReplayRow): Promise<void> {
+  await database.asWorker((tx) => advanceReplay(tx, replay, { ...replay, state: 'canceled' }));
+}
+
+function deliveryOf(replay: ReplayRow, row: RepeatedRow, isOrdered: boolean): NewDelivery {
+  return {
+    organizationId: replay.organization_id,
+    endpointId: replay.endpoint_id,
+    id: deliveryId(replay.id, row.event_id, replay.endpoint_id),
+    eventId: row.event_id,
+    eventType: row.event_type,
+    trigger: 'replay',
+    replayId: replay.id,
+    state: 'pending',
+    orderKey: isOrdered ? row.order_key : null,
+    orderSeq: isOrdered ? row.order_seq : 0,
+    errorCode: null,
+  };
+}

@@ -1,0 +1,62 @@
+import type { Document, StartReplayRequest } from '@dak/contracts/webhook';
+import { EVENT_KINDS } from '@dak/contracts/events';
+import { ConflictError, InvalidError, uuidv7 } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
+import { loadEndpoint } from '../endpoints/endpoint-store';
+import type { WebhookDeps } from '../webhook-deps';
+import { countRepeated, insertReplay, loadReplay, renderReplay } from './replay-store';
+
+/**
+ * Sends the events of a period again, under their webhook-ids, as deliveries of their own.
+ * @throws InvalidError, NotFoundError, ConflictError when the endpoint is not enabled
+ */
+export async function startReplay(
+  deps: WebhookDeps,
+  request: StartReplayRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  const { endpointId, since, eventTypes, onlyFailed } = request;
+  const until = request.until ?? new Date(deps.clock());
+  if (since === undefined)
+    throw new InvalidError('since is required: a time such as 2026-11-21T00:00:00Z.');
+  if (until <= since) throw new InvalidError('until must be later than since.');
+  const unknown = eventTypes.find((type) => !(EVENT_KINDS as readonly string[]).includes(type));
+  if (unknown !== undefined) {
+    throw new InvalidError(
+      `types has "${unknown}", which is no event type: use ${EVENT_KINDS.join(', ')}.`,
+    );
+  }
+  const document = await deps.database.inTenant(organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      const endpoint = await loadEndpoint(tx, principal, endpointId);
+      if (!endpoint.enabled || endpoint.status !== 'active') {
+        throw new ConflictError(
+          'The webhook is not enabled: set enabled to true, then replay.',
+          'webhook_disabled',
+        );
+      }
+      const range = {
+        endpoint_id: endpointId,
+        since: since.toISOString(),
+        until: until.toISOString(),
+        event_types: eventTypes,
+        only_failed: onlyFailed,
+      };
+      const id = uuidv7(deps.clock());
+      await insertReplay(tx, {
+        ...range,
+        organization_id: organizationId,
+        id,
+        requested_by: principal.userId,
+        total: await countRepeated(tx, range),
+      });
+      const row = await loadReplay(tx, organizationId, endpointId, id);
+      return { id, version: 0, json: jsonBytes(renderReplay(row)), replayed: false };
+    }),
+  );
+  return document;
+}

@@ -1,0 +1,68 @@
+import type { WebhookSecretState } from '@dak/contracts/api';
+import type { WebhookServiceService } from '@dak/contracts/webhook';
+import { ForbiddenError, seesWholeOrganization, type Principal } from '@dak/kernel';
+import type { CallContext, Handlers } from '@dak/platform/grpc';
+import { jsonBytes } from '@dak/platform/paging';
+import { loadEndpoint, selectEndpointIds } from '../endpoints/endpoint-store';
+import { idempotentSealed } from '../sealed-answer';
+import type { WebhookDeps } from '../webhook-deps';
+import { replaceSecret } from './replace-secret';
+import { selectCurrent, selectOverlapEnd } from './secret-store';
+
+type SecretMethods = 'rotateSecret' | 'putTenantSecret' | 'getTenantSecret';
+
+export function createSecretHandlers(
+  deps: WebhookDeps,
+): Pick<Handlers<typeof WebhookServiceService, CallContext>, SecretMethods> {
+  const { database, sealing, clock, onChanged } = deps;
+  return {
+    async rotateSecret({ id, secret, overlapHours }, context) {
+      const { principal } = context;
+      const { organizationId } = principal;
+      const document = await database.inTenant(organizationId, (tx) =>
+        idempotentSealed(tx, context, sealing, async () => {
+          await loadEndpoint(tx, principal, id, true);
+          const scope = { organizationId, endpointId: id };
+          const record = await replaceSecret(tx, sealing, scope, { secret, overlapHours }, clock());
+          return { id, version: 0, json: jsonBytes(record), replayed: false };
+        }),
+      );
+      onChanged([id]);
+      return document;
+    },
+    async putTenantSecret({ secret, overlapHours }, context) {
+      requireAdmin(context.principal);
+      const { organizationId } = context.principal;
+      const { document, endpointIds } = await database.inTenant(organizationId, async (tx) => ({
+        document: await idempotentSealed(tx, context, sealing, async () => {
+          const scope = { organizationId, endpointId: null };
+          const record = await replaceSecret(tx, sealing, scope, { secret, overlapHours }, clock());
+          return { id: organizationId, version: 0, json: jsonBytes(record), replayed: false };
+        }),
+        endpointIds: await selectEndpointIds(tx, organizationId),
+      }));
+      onChanged(endpointIds);
+      return document;
+    },
+    async getTenantSecret(_request, { principal }) {
+      const { organizationId } = principal;
+      const scope = { organizationId, endpointId: null };
+      return database.inTenant(organizationId, async (tx) => {
+        const current = await selectCurrent(tx, scope);
+        const state: WebhookSecretState = {
+          exists: current !== null,
+          created_at: current?.created_at ?? null,
+          previous_valid_until: await selectOverlapEnd(tx, scope),
+        };
+        return { id: organizationId, version: 0, json: jsonBytes(state), replayed: false };
+      });
+    },
+  };
+}
+
+function requireAdmin(principal: Principal): void {
+  if (seesWholeOrganization(principal)) return;
+  throw new ForbiddenError(
+    'Only administrators may set the secret that webhooks of the organization are signed with.',
+  );
+}

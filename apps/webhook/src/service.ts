@@ -1,0 +1,150 @@
+import { hkdfSync } from 'node:crypto';
+import type { Registry } from 'prom-client';
+import { TenantServiceService, WebhookServiceService } from '@dak/contracts/webhook';
+import { systemClock, type Clock } from '@dak/kernel';
+import { ServiceRegistry } from '@dak/platform/grpc';
+import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
+import { createIdempotencySweeper } from '@dak/platform/idempotency';
+import { createRepeatingWorker } from '@dak/platform/lifecycle';
+import type { Log } from '@dak/platform/log';
+import { failureReport, type Logger } from '@dak/platform/logging';
+import { Database } from '@dak/platform/postgres';
+import { createDeliveryHandlers } from './deliveries/handlers';
+import { disableEndpoint } from './endpoints/disable-endpoint';
+import { createEndpointHandlers } from './endpoints/handlers';
+import { FanOut } from './fan-out/fan-out';
+import type { VisibilityClient } from './fan-out/readable-by';
+import { Sender } from './lanes/sender';
+import { createWebhookMetrics } from './metrics';
+import { createTenantHandlers } from './organizations/handlers';
+import { createReplayHandlers } from './replays/handlers';
+import { replayRound } from './replays/replay-worker';
+import { createSecretHandlers } from './secrets/handlers';
+import { createSealing } from './secrets/sealing';
+import { sweep } from './sweep';
+import type { WebhookDeps } from './webhook-deps';
+
+export type { VisibilityClient } from './fan-out/readable-by';
+
+export interface WebhookServiceOptions {
+  /** `dak_webhook` under its runtime role, migrated. */
+  databaseUrl: string;
+  /** Closed by whoever opened it. */
+  log: Log;
+  /** The mail service, asked in the name of this service. */
+  visibility: VisibilityClient;
+  logger: Logger;
+  metrics: Registry;
+  clock?: Clock;
+  /** At least 32 characters, the same on every replica and after every start: secrets are sealed with it. */
+  secret: string;
+  /** `DAK_WEBHOOK_ALLOW`: where requests may go besides public addresses. */
+  allow: string;
+  /** How long a lane stays ours without a word. @default 10000 */
+  leaseMs?: number;
+}
+
+export interface WebhookService {
+  /** What the service answers, for an in-process channel or a gRPC server. */
+  readonly registry: ServiceRegistry;
+  /** Takes up reading events and sending. */
+  start(): Promise<void>;
+  /** Rejects while a dependency is down. */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const REPLAY_EVERY_MS = 1_000;
+
+/** Builds and joins the parts of the webhook service. */
+export function createWebhookService(options: WebhookServiceOptions): WebhookService {
+  const { log, logger, visibility } = options;
+  const clock = options.clock ?? systemClock;
+  const database = new Database({ url: options.databaseUrl, applicationName: 'dak webhook' });
+  const failed = (what: string) => failureReport(logger, what);
+  const allowance = parseAllowance(options.allow);
+  const sealing = createSealing(options.secret);
+  const http = createGuardedHttp({ allow: allowance });
+  const metrics = createWebhookMetrics(options.metrics, database, () => sender.lanes);
+
+  const sender = new Sender({
+    database,
+    http,
+    sealing,
+    clock,
+    onError: failed('webhooks could not be sent; it is tried again'),
+    onAttempt: (verdict, waitedMs) => metrics.attempted(verdict, waitedMs),
+    async disable(endpointId, reason) {
+      if (!(await disableEndpoint(database, endpointId, reason))) return;
+      metrics.disabled(reason);
+      logger.warn({ webhook_id: endpointId, reason }, 'a webhook was disabled');
+    },
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+  });
+  const fanOut = new FanOut({
+    database,
+    log,
+    visibility,
+    onCommitted: (deliveries) => sender.offer(deliveries),
+    onCounted: (events, deliveries) => metrics.fannedOut(events, deliveries),
+  });
+  const onChanged = (endpointIds: readonly string[]): void => sender.refresh(endpointIds);
+  const replays = createRepeatingWorker(
+    () => replayRound({ database, visibility, onChanged }),
+    REPLAY_EVERY_MS,
+    failed('a replay could not go on; it is tried again'),
+  );
+  const sweeper = createRepeatingWorker(
+    () => sweep(database),
+    HOUR_MS,
+    failed('old deliveries were not removed'),
+  );
+  const answers = createIdempotencySweeper({
+    database,
+    onError: failed('old answers were not removed'),
+  });
+
+  const deps: WebhookDeps = {
+    database,
+    clock,
+    cursorKey: new Uint8Array(
+      hkdfSync('sha256', options.secret, 'dak webhook', 'page cursors', 32),
+    ),
+    sealing,
+    allowance,
+    visibility,
+    onChanged,
+  };
+  const registry = new ServiceRegistry();
+  registry.register(WebhookServiceService, {
+    ...createEndpointHandlers(deps),
+    ...createSecretHandlers(deps),
+    ...createDeliveryHandlers(deps),
+    ...createReplayHandlers(deps),
+  });
+  registry.register(TenantServiceService, createTenantHandlers({ database, onChanged }), {
+    internal: true,
+  });
+
+  return {
+    registry,
+    async start() {
+      // Without a partition for today no attempt could be written down.
+      await sweep(database);
+      sender.start();
+      await fanOut.start();
+      for (const worker of [replays, sweeper, answers]) worker.start();
+    },
+    async ready() {
+      await database.ping();
+    },
+    async stop() {
+      await fanOut.stop();
+      await Promise.all([replays, sweeper, answers].map((worker) => worker.stop()));
+      await sender.stop();
+      await http.close();
+      await database.close();
+    },
+  };
+}
