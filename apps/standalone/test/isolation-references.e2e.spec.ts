@@ -20,6 +20,7 @@ interface Foreign {
   attachmentId: string;
   signatureId: string;
   templateId: string;
+  ruleId: string;
   token: string;
 }
 
@@ -77,6 +78,18 @@ const REFERENCES: Readonly<Record<string, Reference>> = {
     body_text: null,
     body_html: null,
   })),
+  'POST /api/v1/rules mailbox_ids[]': mailbox(({ mailboxId }) => ({ mailbox_ids: [mailboxId] })),
+  'PATCH /api/v1/rules/{id} mailbox_ids[]': mailbox(({ mailboxId }) => ({
+    mailbox_ids: [mailboxId],
+  })),
+  'rule.mailbox_ids[]': mailbox(({ mailboxId }) => ({
+    rule: {
+      name: 'x',
+      mailbox_ids: [mailboxId],
+      actions: [{ type: 'add_labels', labels: ['x'] }],
+    },
+  })),
+  rule_id: mailbox(({ ruleId }) => ({ rule_id: ruleId, rule: undefined })),
   'attachment_tokens[]': mailbox(({ token }) => ({ attachment_tokens: [token] })),
   domain_id: later,
   policy_id: later,
@@ -259,6 +272,12 @@ async function foreignOf(tenant: Tenant, box: TenantMailbox): Promise<Foreign> {
     name: `${box.marker} template`,
     body_text: box.marker,
   });
+  const rule = await tenant.client.post('/rules', {
+    name: `${box.marker} rule`,
+    mailbox_ids: [box.id],
+    conditions: [{ field: 'subject', operator: 'equals', value: box.marker }],
+    actions: [{ type: 'add_labels', labels: ['lamp'] }],
+  });
   return {
     userId: tenant.admin.id,
     departmentId: tenant.departmentId,
@@ -268,6 +287,7 @@ async function foreignOf(tenant: Tenant, box: TenantMailbox): Promise<Foreign> {
     attachmentId: box.conversation.attachmentId,
     signatureId: signature.body.id,
     templateId: template.body.id,
+    ruleId: rule.body.id,
     token: (await upload(tenant.client, box.marker)).token,
   };
 }
