@@ -11,6 +11,7 @@ const ENTRIES = {
   'distributed/main': 'apps/distributed/src/main.ts',
   'gateway/main': 'apps/gateway/src/main.ts',
   'mail/main': 'apps/mail/src/main.ts',
+  'webhook/main': 'apps/webhook/src/main.ts',
   'mail/reading-worker': 'apps/mail/src/reading/reading-worker.ts',
   'commands/inspect': 'apps/mail/src/reading/inspect.ts',
   'commands/import': 'apps/mail/src/import/import-mail.ts',
@@ -21,6 +22,7 @@ const ENTRIES = {
 const MIGRATIONS = {
   gateway: 'apps/gateway/prisma/migrations',
   mail: 'apps/mail/prisma/migrations',
+  webhook: 'apps/webhook/prisma/migrations',
   log: 'libs/platform/log/migrations',
 };
 

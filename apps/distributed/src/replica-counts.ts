@@ -8,7 +8,7 @@ const MOST = 16;
 
 /**
  * How many processes of each service the command line asks for; one of those it does not name.
- * @param args what follows the program, such as `--replicas mail=2,gateway=2`
+ * @param args what follows the program, such as `--replicas mail=2,webhook=2`
  * @throws InvalidError for anything else
  */
 export function replicaCounts(args: readonly string[]): ReplicaCounts {
@@ -36,7 +36,7 @@ function requested(args: readonly string[]): string[] {
 
 function misused(text: string): InvalidError {
   return new InvalidError(
-    `“${text}” is not understood. Usage: npm run start:distributed -- --replicas mail=2,gateway=2, from 1 to ${MOST} of ${SERVICES.join(', ')}.`,
+    `“${text}” is not understood. Usage: npm run start:distributed -- --replicas mail=2,webhook=2, from 1 to ${MOST} of ${SERVICES.join(', ')}.`,
     'bad_arguments',
   );
 }

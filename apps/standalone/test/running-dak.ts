@@ -2,14 +2,35 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bootstrap } from '@dak/platform/deployment';
 
-const MAIN = resolve(__dirname, '../../../dist/standalone/main.js');
+/** What `npm run build` makes; a build elsewhere is tested by naming its folder. */
+const DIST = resolve(process.env['DAK_TEST_DIST'] ?? join(__dirname, '../../../dist'));
 const START_WAIT_MS = 60_000;
+const KEPT_OUTPUT = 4_000;
+
+/** How Dak is run: all in one process, or every service as processes of its own. */
+export interface DakRun {
+  app: 'standalone' | 'distributed';
+  args: readonly string[];
+}
+
+/** One of a distributed run, as `bootstrap.json` tells it. */
+export interface ServiceProcess {
+  service: string;
+  pid: number;
+  http: string;
+  grpc: string | null;
+}
 
 export interface RunningDak {
   bootstrap: Bootstrap;
+  /** As `bootstrap.json` has them now; none when all is one process. */
+  processes(): ServiceProcess[];
+  /** Lines of the log at level error and above, so far. */
+  errors: string[];
   dataDir: string;
   process: ChildProcess;
   /** JSON over HTTP with the first API key. */
@@ -30,14 +51,15 @@ export function removeDataDir(dataDir: string): void {
   rmSync(resolve(dataDir, '..'), { recursive: true, force: true });
 }
 
-/** The built standalone process, as `npm start` runs it, on free ports. */
+/** The built program, by default as `npm start` runs it, on free ports. */
 export async function startDak(
   dataDir: string,
   environment: Record<string, string> = {},
+  { app, args }: DakRun = { app: 'standalone', args: [] },
 ): Promise<RunningDak> {
   const file = join(dataDir, 'bootstrap.json');
   rmSync(file, { force: true });
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [join(DIST, app, 'main.js'), ...args], {
     env: {
       PATH: process.env['PATH'],
       DAK_DATA_DIR: dataDir,
@@ -50,9 +72,11 @@ export async function startDak(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
-  child.stderr
-    .setEncoding('utf8')
-    .on('data', (text: string) => (said = (said + text).slice(-4000)));
+  const errors: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    said = `${said}${line}\n`.slice(-KEPT_OUTPUT);
+    if (/"level":"(error|fatal)"/.test(line)) errors.push(line);
+  });
   const deadline = Date.now() + START_WAIT_MS;
   while (!existsSync(file)) {
     if (child.exitCode !== null || Date.now() > deadline) {
@@ -65,6 +89,9 @@ export async function startDak(
   const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
   return {
     bootstrap,
+    processes: () =>
+      (JSON.parse(readFileSync(file, 'utf8')) as { processes?: ServiceProcess[] }).processes ?? [],
+    errors,
     dataDir,
     process: child,
     api: async (method, path, body) => {

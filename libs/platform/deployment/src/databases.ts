@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { applyMigrations } from '@dak/platform/migrations';
 
 /** The databases of the services, and the log's; each has a role of its own. */
-export const DATABASES = ['gateway', 'mail', 'log'] as const;
+export const DATABASES = ['gateway', 'mail', 'webhook', 'log'] as const;
 
 export type DatabaseName = (typeof DATABASES)[number];
 export type DatabaseUrls = Record<DatabaseName, string>;

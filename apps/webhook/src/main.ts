@@ -1,0 +1,37 @@
+import { VisibilityServiceService } from '@dak/contracts/mail';
+import { createClient, GrpcChannel, ServiceSigner } from '@dak/platform/grpc';
+import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
+import { startServiceProcess } from '@dak/platform/service-process';
+import { readWebhookConfig, type WebhookConfig } from './config';
+import { createWebhookService } from './service';
+
+/** The webhook service as a process of its own, answering gRPC. */
+function start(config: WebhookConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
+  return startInSteps(async (onStop) => {
+    const mail = new GrpcChannel(
+      config.DAK_MAIL_GRPC_URL,
+      new ServiceSigner(config.DAK_SECRET, 'webhook'),
+    );
+    onStop(() => mail.close());
+    const running = await startServiceProcess({
+      name: 'webhook',
+      config,
+      grpcPort: config.DAK_WEBHOOK_GRPC_PORT,
+      environment,
+      create: async ({ log, logger, metrics }) =>
+        createWebhookService({
+          log,
+          logger,
+          metrics,
+          databaseUrl: config.DAK_WEBHOOK_DATABASE_URL,
+          visibility: createClient(VisibilityServiceService, mail),
+          secret: config.DAK_SECRET,
+          allow: config.DAK_WEBHOOK_ALLOW,
+        }),
+    });
+    onStop(() => running.stop());
+    return running.failed === undefined ? {} : { failed: running.failed };
+  });
+}
+
+void runUntilStopped(() => start(readWebhookConfig(process.env), process.env));
