@@ -45,6 +45,7 @@ const MAX_PARTITION_BYTES = 1024 * 1024;
 /** A partition that is this far ahead is not fetched until its member catches up. */
 const AHEAD_RECORDS = 1_000;
 const AHEAD_BYTES = 4 * 1024 * 1024;
+const CLOSE_WAIT_MS = 2_000;
 const FATAL = new Set([
   'UNSUPPORTED_VERSION',
   'TOPIC_AUTHORIZATION_FAILED',
@@ -60,8 +61,8 @@ const FATAL = new Set([
 export class KafkaRecordSource implements RecordSource {
   readonly #options: KafkaRecordSourceOptions;
   readonly #ahead = new Map<string, Ahead>();
-  /** Since when a broker has been asked, by its id. */
-  readonly #asked = new Map<number, number>();
+  /** Requests that wait for their answer, by the id of the broker. */
+  readonly #asked = new Map<number, { since: number; answered: Promise<void> }>();
   readonly #watchdog: NodeJS.Timeout;
   #recovering: Promise<void> | null = null;
   #failures = 0;
@@ -118,6 +119,12 @@ export class KafkaRecordSource implements RecordSource {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#watchdog);
+    // A request on its way would connect again behind the back of a connection that is closed.
+    const answers = [...this.#asked.values()].map(({ answered }) => answered);
+    await Promise.race([
+      Promise.all([...answers, this.#recovering]),
+      delay(CLOSE_WAIT_MS, undefined, { ref: false }),
+    ]);
     await this.#options.connection.close();
   }
 
@@ -138,13 +145,17 @@ export class KafkaRecordSource implements RecordSource {
       else ofLeader.push(ahead);
     }
     for (const [leader, wanted] of byLeader) {
-      if (!this.#asked.has(leader)) void this.#fetch(leader, wanted);
+      if (this.#asked.has(leader)) continue;
+      const answered = this.#fetch(leader, wanted).finally(() => {
+        this.#asked.delete(leader);
+        this.#ask();
+      });
+      this.#asked.set(leader, { since: performance.now(), answered });
     }
   }
 
   async #fetch(leader: number, wanted: readonly Ahead[]): Promise<void> {
     const { connection, physical } = this.#options;
-    this.#asked.set(leader, performance.now());
     const requested = new Map(wanted.map((ahead) => [ahead, ahead.next]));
     try {
       const broker = await connection.broker(leader);
@@ -178,11 +189,8 @@ export class KafkaRecordSource implements RecordSource {
       }
       if (news) this.#options.onNews();
     } catch (error) {
-      if (!this.#closed) this.#recover(error);
-    } finally {
-      this.#asked.delete(leader);
+      this.#recover(error);
     }
-    this.#ask();
   }
 
   /** False when the member has meanwhile turned to another offset. */
@@ -244,7 +252,7 @@ export class KafkaRecordSource implements RecordSource {
   }
 
   #watch(): void {
-    const oldest = Math.min(...this.#asked.values());
+    const oldest = Math.min(...[...this.#asked.values()].map(({ since }) => since));
     const stalled = performance.now() - oldest;
     if (stalled < this.#options.stallMs) return;
     this.#die(`Kafka has not answered for ${Math.round(stalled / 1_000)} s.`);
