@@ -15,7 +15,11 @@ export interface RouteParts {
   /** 32 bytes, the same on every replica; seals links. */
   readonly ticketKey: Uint8Array;
   readonly clock: Clock;
+  /** Whether the caller sees the mailbox. */
+  readonly seesMailbox: SeesMailbox;
 }
+
+export type SeesMailbox = (mailboxId: string, call: CallOptions) => Promise<boolean>;
 
 /** What the services behind the gateway bring to it. */
 export interface Backend {
@@ -25,6 +29,8 @@ export interface Backend {
   serviceLimits?: ServiceLimits;
   /** Mailboxes that a regular user sees, from the mail service; nobody sees any without it. */
   visibleMailboxIds?: (call: CallOptions) => Promise<readonly string[]>;
+  /** From the mail service; nobody sees any without it. */
+  seesMailbox?: SeesMailbox;
   /** Who may read what happened where, from the mail service; without it nobody but administrators sees events. */
   findReaders?: FindReaders;
   /** Tells the services about a new or changed organization; repeated until it resolves. */
@@ -36,6 +42,7 @@ export interface Backend {
 /** Several services as one: their routes one after the other, and what the gateway tells goes to all of them. */
 export function combineBackends(backends: readonly Backend[]): Backend {
   const visibility = backends.find(({ visibleMailboxIds }) => visibleMailboxIds !== undefined);
+  const mailboxes = backends.find(({ seesMailbox }) => seesMailbox !== undefined);
   const readers = backends.find(({ findReaders }) => findReaders !== undefined);
   return {
     routes: (parts) =>
@@ -44,6 +51,7 @@ export function combineBackends(backends: readonly Backend[]): Backend {
       ),
     serviceLimits: Object.assign({}, ...backends.map(({ serviceLimits }) => serviceLimits)),
     ...(visibility && { visibleMailboxIds: visibility.visibleMailboxIds }),
+    ...(mailboxes && { seesMailbox: mailboxes.seesMailbox }),
     ...(readers && { findReaders: readers.findReaders }),
     announceOrganization: async (organization) => {
       await Promise.all(

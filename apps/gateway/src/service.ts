@@ -239,6 +239,7 @@ function allRoutes(
           siteUrl: options.siteUrl.replace(/\/$/, ''),
           ticketKey: derived(options.secret, 'links to files'),
           clock: parts.clock,
+          seesMailbox: options.seesMailbox ?? (() => Promise.resolve(false)),
         })
       : (options.routes ?? []);
   const all = (): readonly Route[] => routes;
@@ -287,3 +288,4 @@ export type {
 export type { AnnounceUser, UserState } from './announcements/user-announcement';
 export { combineBackends, type Backend } from './backend';
 export { mailService } from './mail/mail-service';
+export { webhookService } from './webhooks/webhook-service';

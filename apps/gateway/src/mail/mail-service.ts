@@ -1,4 +1,4 @@
-import { uuidv7 } from '@dak/kernel';
+import { DomainError, uuidv7 } from '@dak/kernel';
 import type { Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend';
 import { analyticsRoutes } from './analytics';
@@ -60,6 +60,15 @@ export function mailService(channel: Channel): Backend {
       return mailboxIds;
     },
     findReaders: createFindReaders(clients),
+    seesMailbox: async (id, call) => {
+      try {
+        await clients.mailboxes.getMailbox({ id }, call);
+        return true;
+      } catch (error) {
+        if (error instanceof DomainError && error.kind === 'not_found') return false;
+        throw error;
+      }
+    },
     announceOrganization: async (organization) => {
       await clients.tenants.putOrganization(
         {

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import {
+  DELIVERY_STATES,
+  WebhookAttemptRecord,
+  WebhookDeliveryDetail,
+  WebhookDeliveryRecord,
+  WebhookReplayRecord,
+} from '@dak/contracts/api';
+import { defineRoute, idParams, pageFields, pageOf, queryTime, type Route } from '../http';
+import { documentReply } from '../mail/document-reply';
+import { servicePageReply, toPageRequest } from '../mail/service-page';
+import { eventTypes } from './webhook-bodies';
+import type { WebhookClients } from './webhook-clients';
+
+const common = { tag: 'webhooks', scopes: ['webhooks.manage'] } as const;
+
+const delivery = WebhookDeliveryRecord.meta({ id: 'WebhookDelivery' });
+const detail = WebhookDeliveryDetail.meta({ id: 'WebhookDeliveryDetail' });
+const attempt = WebhookAttemptRecord.meta({ id: 'WebhookAttempt' });
+const replay = WebhookReplayRecord.meta({ id: 'WebhookReplay' });
+
+const deliveryParams = z.object({ id: z.uuid(), did: z.uuid() });
+const replayParams = z.object({ id: z.uuid(), rid: z.uuid() });
+
+const listQuery = z.object({
+  ...pageFields,
+  state: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({
+      description: `${DELIVERY_STATES.join(', ')}, or a comma list of these.`,
+    }),
+  type: z.string().max(400).optional().meta({ description: 'An event type or a comma list.' }),
+  since: queryTime().optional().meta({ description: 'Events at or after this time.' }),
+  until: queryTime().optional().meta({ description: 'Events before this time.' }),
+});
+
+const time = z.iso.datetime({ offset: true });
+
+const replayBody = z
+  .object({
+    since: time,
+    until: time.optional().meta({ description: 'Absent: now.' }),
+    types: eventTypes.optional().meta({ description: 'Empty or absent: all.' }),
+    only_failed: z.boolean().optional().meta({
+      default: false,
+      description: 'Only events of which no delivery to this webhook has succeeded.',
+    }),
+  })
+  .meta({ id: 'ReplayWebhook' });
+
+/** What was sent to a webhook, and sending it again. */
+export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/webhooks/{id}/deliveries',
+      summary: 'List the deliveries of a webhook',
+      description: 'Newest first.',
+      request: { params: idParams, query: listQuery },
+      responses: { 200: { description: 'A page of deliveries', schema: pageOf(delivery) } },
+      handler: async ({ params, query, call, url }) => {
+        const request = {
+          endpointId: params.id,
+          page: toPageRequest(query),
+          states: listed(query.state),
+          eventTypes: listed(query.type),
+          since: dateOf(query.since),
+          until: dateOf(query.until),
+        };
+        return servicePageReply(url, query, await webhooks.listDeliveries(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/webhooks/{id}/deliveries/{did}',
+      summary: 'Get a delivery with what was sent',
+      request: { params: deliveryParams },
+      responses: { 200: { description: 'The delivery and its body', schema: detail } },
+      handler: async ({ params, call }) => {
+        const request = { endpointId: params.id, id: params.did };
+        return documentReply(200, await webhooks.getDelivery(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/webhooks/{id}/deliveries/{did}/attempts',
+      summary: 'List the attempts of a delivery',
+      description: 'Oldest first.',
+      request: { params: deliveryParams, query: z.object(pageFields) },
+      responses: { 200: { description: 'A page of attempts', schema: pageOf(attempt) } },
+      handler: async ({ params, query, call, url }) => {
+        const request = {
+          endpointId: params.id,
+          deliveryId: params.did,
+          page: toPageRequest(query),
+        };
+        return servicePageReply(url, query, await webhooks.listAttempts(request, call));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/webhooks/{id}/deliveries/{did}/retry',
+      summary: 'Send the event of a delivery again, now',
+      description: 'As a new delivery under the same webhook-id; the schedule of the first stays.',
+      request: { params: deliveryParams },
+      responses: { 202: { description: 'The new delivery', schema: delivery } },
+      handler: async (context) => {
+        const { params, call } = context;
+        const request = { endpointId: params.id, id: params.did };
+        const document = await webhooks.retryDelivery(request, call);
+        if (!document.replayed) {
+          await context.audit({
+            action: 'webhook.delivery_retried',
+            target: { type: 'webhook', id: params.id },
+            outcome: 'succeeded',
+            details: { delivery_id: params.did },
+          });
+        }
+        return documentReply(202, document);
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/webhooks/{id}/replay',
+      summary: 'Send the events of a period again',
+      description:
+        'A job that goes on by itself: GET …/replays/{rid} tells how far it is. Events keep their webhook-id, so receivers that remember it see no duplicates.',
+      request: { params: idParams, body: replayBody },
+      responses: { 202: { description: 'The replay', schema: replay } },
+      handler: async (context) => {
+        const { params, body, call } = context;
+        const document = await webhooks.startReplay(
+          {
+            endpointId: params.id,
+            since: new Date(body.since),
+            until: dateOf(body.until),
+            eventTypes: body.types ?? [],
+            onlyFailed: body.only_failed ?? false,
+          },
+          call,
+        );
+        if (!document.replayed) {
+          await context.audit({
+            action: 'webhook.replay_started',
+            target: { type: 'webhook', id: params.id },
+            outcome: 'succeeded',
+            details: { ...body, replay_id: document.id },
+          });
+        }
+        return documentReply(202, document);
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/webhooks/{id}/replays/{rid}',
+      summary: 'Get how far a replay is',
+      request: { params: replayParams },
+      responses: { 200: { description: 'The replay', schema: replay } },
+      handler: async ({ params, call }) => {
+        const request = { endpointId: params.id, id: params.rid };
+        return documentReply(200, await webhooks.getReplay(request, call));
+      },
+    }),
+  ];
+}
+
+function listed(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'all');
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}

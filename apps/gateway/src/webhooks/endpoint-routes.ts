@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import {
+  CreatedWebhookRecord,
+  WebhookDeliveryRecord,
+  WebhookRecord,
+  WebhookSecretRecord,
+} from '@dak/contracts/api';
+import { EVENT_KINDS } from '@dak/contracts/events';
+import { InvalidError } from '@dak/kernel';
+import type { CallOptions } from '@dak/platform/grpc';
+import type { RouteParts } from '../backend';
+import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import { documentReply } from '../mail/document-reply';
+import { sentFields } from '../mail/request-fields';
+import { servicePageReply, toPageRequest } from '../mail/service-page';
+import {
+  createWebhookBody,
+  secretBody,
+  toCreateEndpoint,
+  toUpdateEndpoint,
+  updateWebhookBody,
+} from './webhook-bodies';
+import type { WebhookClients } from './webhook-clients';
+
+const common = { tag: 'webhooks', scopes: ['webhooks.manage'] } as const;
+
+const webhook = WebhookRecord.meta({ id: 'Webhook' });
+const created = CreatedWebhookRecord.meta({ id: 'CreatedWebhook' });
+const secret = WebhookSecretRecord.meta({ id: 'WebhookSecret' });
+const delivery = WebhookDeliveryRecord.meta({ id: 'WebhookDelivery' });
+
+const testBody = z
+  .object({ event_type: z.enum(EVENT_KINDS).optional().meta({ default: 'mail.received' }) })
+  .meta({ id: 'WebhookTest' })
+  .prefault({});
+
+/** Webhooks: a regular user has their own, an admin all of the organization. */
+export function endpointRoutes(
+  { webhooks }: Pick<WebhookClients, 'webhooks'>,
+  { seesMailbox }: Pick<RouteParts, 'seesMailbox'>,
+): Route[] {
+  /** Mailboxes that the caller does not see are told like ones that do not exist. */
+  const requireVisible = async (ids: readonly string[] = [], call: CallOptions): Promise<void> => {
+    const isSeen = await Promise.all(
+      ids.map((id) => seesMailbox(id, { ...call, isRead: true, idempotency: undefined })),
+    );
+    const index = isSeen.indexOf(false);
+    if (index < 0) return;
+    throw new InvalidError(
+      `mailbox_ids[${index}] is not a mailbox that you see: GET /mailboxes lists them.`,
+    );
+  };
+
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/webhooks',
+      summary: 'List webhooks',
+      description: 'A regular user has their own, an admin those of the whole organization.',
+      request: { query: z.object(pageFields) },
+      responses: { 200: { description: 'A page of webhooks', schema: pageOf(webhook) } },
+      handler: async ({ query, call, url }) =>
+        servicePageReply(
+          url,
+          query,
+          await webhooks.listEndpoints({ page: toPageRequest(query) }, call),
+        ),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/webhooks',
+      summary: 'Create a webhook',
+      description:
+        'Events that you may see go to the URL from now on, signed as Standard Webhooks has it. The secret is that of the organization unless own_secret is true; it is made with the first webhook, and an admin learns it by replacing it: PUT /settings/webhook-secret.',
+      request: { body: createWebhookBody },
+      responses: { 201: { description: 'The webhook', schema: created } },
+      handler: async (context) => {
+        const { body, call } = context;
+        await requireVisible(body.mailbox_ids, call);
+        const document = await webhooks.createEndpoint(toCreateEndpoint(body), call);
+        if (!document.replayed) {
+          await context.audit({
+            action: 'webhook.created',
+            target: { type: 'webhook', id: document.id },
+            outcome: 'succeeded',
+            details: {
+              host: hostOf(body.url),
+              event_types: body.event_types ?? [],
+              mailbox_ids: body.mailbox_ids ?? [],
+              own_secret: body.own_secret ?? false,
+            },
+          });
+        }
+        return {
+          ...documentReply(201, document),
+          headers: { Location: `/api/v1/webhooks/${document.id}` },
+        };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/webhooks/{id}',
+      summary: 'Get a webhook',
+      request: { params: idParams },
+      responses: { 200: { description: 'The webhook', schema: webhook } },
+      handler: async ({ params, call }) =>
+        documentReply(200, await webhooks.getEndpoint({ id: params.id }, call)),
+    }),
+    defineRoute({
+      ...common,
+      method: 'PATCH',
+      path: '/webhooks/{id}',
+      summary: 'Change a webhook',
+      description:
+        'headers replaces all of them. enabled: true also ends a disablement by Dak; what was not sent meanwhile is sent by a replay.',
+      versioned: true,
+      request: { params: idParams, body: updateWebhookBody },
+      responses: { 200: { description: 'The webhook', schema: webhook } },
+      handler: async (context) => {
+        const { params, body, ifMatch, call } = context;
+        await requireVisible(body.mailbox_ids, call);
+        const request = toUpdateEndpoint(params.id, ifMatch, body);
+        const document = await webhooks.updateEndpoint(request, call);
+        await context.audit({
+          action: 'webhook.updated',
+          target: { type: 'webhook', id: params.id },
+          outcome: 'succeeded',
+          details: {
+            fields: sentFields(updateWebhookBody.shape, body),
+            ...(body.url === undefined ? {} : { host: hostOf(body.url) }),
+            ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
+          },
+        });
+        return documentReply(200, document);
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/webhooks/{id}',
+      summary: 'Delete a webhook',
+      description: 'With its deliveries; what is due is not sent.',
+      request: { params: idParams },
+      responses: { 204: { description: 'Deleted' } },
+      handler: async (context) => {
+        const { params, call } = context;
+        await webhooks.deleteEndpoint({ id: params.id }, call);
+        await context.audit({
+          action: 'webhook.deleted',
+          target: { type: 'webhook', id: params.id },
+          outcome: 'succeeded',
+        });
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/webhooks/{id}/rotate-secret',
+      summary: 'Give a webhook a new secret of its own',
+      description:
+        'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets.',
+      request: { params: idParams, body: secretBody },
+      responses: { 200: { description: 'The secret', schema: secret } },
+      handler: async (context) => {
+        const { params, body, call } = context;
+        const document = await webhooks.rotateSecret(
+          { id: params.id, secret: body.secret, overlapHours: body.overlap_hours },
+          call,
+        );
+        if (!document.replayed) {
+          await context.audit({
+            action: 'webhook.secret_rotated',
+            target: { type: 'webhook', id: params.id },
+            outcome: 'succeeded',
+            details: { overlap_hours: body.overlap_hours ?? 24 },
+          });
+        }
+        return documentReply(200, document);
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/webhooks/{id}/test',
+      summary: 'Send a sample event to a webhook',
+      request: { params: idParams, body: testBody },
+      responses: { 202: { description: 'The delivery, on its way', schema: delivery } },
+      handler: async ({ params, body, call }) =>
+        documentReply(
+          202,
+          await webhooks.sendTest({ id: params.id, eventType: body.event_type ?? '' }, call),
+        ),
+    }),
+  ];
+}
+
+/** The rest of a URL may hold what is not for the audit log. */
+function hostOf(url: string): string {
+  return new URL(url).host;
+}

@@ -1,0 +1,57 @@
+import { WebhookSecretRecord, WebhookSecretState } from '@dak/contracts/api';
+import { defineRoute, type Route } from '../http';
+import { documentReply } from '../mail/document-reply';
+import { secretBody } from './webhook-bodies';
+import type { WebhookClients } from './webhook-clients';
+
+const settings = {
+  tag: 'webhooks',
+  path: '/settings/webhook-secret',
+  scopes: { anyOf: ['admin.manage'], role: 'admin' },
+} as const;
+
+/** The secret that all webhooks of the organization without one of their own are signed with. */
+export function secretRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Route[] {
+  return [
+    defineRoute({
+      ...settings,
+      method: 'GET',
+      summary: 'Read whether the organization has a webhook secret, not the secret',
+      responses: {
+        200: {
+          description: 'Its state',
+          schema: WebhookSecretState.meta({ id: 'WebhookSecretState' }),
+        },
+      },
+      handler: async ({ call }) => documentReply(200, await webhooks.getTenantSecret({}, call)),
+    }),
+    defineRoute({
+      ...settings,
+      method: 'PUT',
+      summary: 'Set or replace the webhook secret of the organization',
+      description:
+        'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets, so that receivers can change over without losing an event.',
+      request: { body: secretBody },
+      responses: {
+        200: {
+          description: 'The secret',
+          schema: WebhookSecretRecord.meta({ id: 'WebhookSecret' }),
+        },
+      },
+      handler: async (context) => {
+        const { principal, body, call } = context;
+        const document = await webhooks.putTenantSecret(
+          { secret: body.secret, overlapHours: body.overlap_hours },
+          call,
+        );
+        await context.audit({
+          action: 'webhook_secret.replaced',
+          target: { type: 'organization', id: principal.organizationId },
+          outcome: 'succeeded',
+          details: { overlap_hours: body.overlap_hours ?? 24, is_given: body.secret !== undefined },
+        });
+        return documentReply(200, document);
+      },
+    }),
+  ];
+}

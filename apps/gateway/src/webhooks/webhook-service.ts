@@ -1,0 +1,42 @@
+import { uuidv7 } from '@dak/kernel';
+import type { CallOptions, Channel } from '@dak/platform/grpc';
+import type { Backend } from '../backend';
+import { deliveryRoutes } from './delivery-routes';
+import { endpointRoutes } from './endpoint-routes';
+import { secretRoutes } from './secret-routes';
+import { createWebhookClients } from './webhook-clients';
+
+const ANNOUNCE_WITHIN_MS = 10_000;
+
+/** What the webhook service accepts, for `/capabilities`. */
+const LIMITS = { webhooks_per_organization: 50, webhook_body_bytes: 20_480 };
+
+/** What the gateway needs of the webhook service behind `channel`: its routes, and whom it tells of organizations and people. */
+export function webhookService(channel: Channel): Backend {
+  const clients = createWebhookClients(channel);
+  return {
+    routes: (parts) => [
+      ...endpointRoutes(clients, parts),
+      ...deliveryRoutes(clients),
+      ...secretRoutes(clients),
+    ],
+    serviceLimits: LIMITS,
+    announceOrganization: async ({ organizationId, name, status }) => {
+      await clients.tenants.putOrganization({ organizationId, name, status }, announcement());
+    },
+    announceUser: async ({ organizationId, userId, role, active, departmentIds, version }) => {
+      await clients.tenants.putUser(
+        { organizationId, userId, role, active, departmentIds, version },
+        announcement(),
+      );
+    },
+  };
+}
+
+function announcement(): CallOptions {
+  return {
+    principal: null,
+    requestId: `announce-${uuidv7()}`,
+    deadline: Date.now() + ANNOUNCE_WITHIN_MS,
+  };
+}
