@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { uuidv7 } from '@dak/kernel';
+import { StreamClient } from '@dak/testing/event-stream';
 import type { EventReader, FindReaders } from '../src/event-stream/item-readers';
-import { StreamClient, eventOf, openTestLog, type EventFacts } from './event-rig';
+import { eventOf, openTestLog, type EventFacts } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 let log: Awaited<ReturnType<typeof openTestLog>>;

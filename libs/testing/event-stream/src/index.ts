@@ -1,0 +1,1 @@
+export { StreamClient } from './stream-client';
