@@ -65,6 +65,7 @@ export async function selectNumbers(
   range: TimeRange,
   dimensions: readonly Dimension[],
 ): Promise<NumberRows> {
+  await tx.query(PLANNING);
   const parameters = new SqlParameters();
   const scope = readingScope(principal, query, parameters);
   const from = parameters.add(range.from);
@@ -106,6 +107,10 @@ export async function selectNumbers(
   );
   return rows[0]!;
 }
+
+// The planner knows nothing of tenants that are new or small among the others, takes their facts for a
+// handful and sorts what it should hash: 80 000 facts took 250 ms instead of 130.
+const PLANNING = `select set_config('enable_sort', 'off', true), set_config('work_mem', '32MB', true)`;
 
 const DURATIONS = `
   percentile_cont(0.5) within group (order by amount) as p50,
