@@ -4,13 +4,13 @@ import type {
   CreatedWebhookRecord,
   WebhookAttemptRecord,
   WebhookDeliveryDetail,
-  WebhookDeliveryRecord,
 } from '@dak/contracts/api';
-import { uuidv7 } from '@dak/kernel';
+import { uuidv7, type Principal } from '@dak/kernel';
 import {
   callOf,
   endpointRequest,
   eventually,
+  listDeliveries,
   parsed,
   principalOf,
   publish,
@@ -44,16 +44,8 @@ describe('delivering events', () => {
     return { endpoint: parsed<CreatedWebhookRecord>(document.json), principal };
   }
 
-  async function deliveriesOf(
-    principal: ReturnType<typeof principalOf>,
-    endpointId: string,
-  ): Promise<WebhookDeliveryRecord[]> {
-    const page = await stack.api.listDeliveries(
-      { endpointId, states: [], eventTypes: [] },
-      callOf(principal),
-    );
-    return parsed<WebhookDeliveryRecord[]>(page.dataJson);
-  }
+  const deliveriesOf = (principal: Principal, endpointId: string) =>
+    listDeliveries(stack, principal, endpointId);
 
   it('sends the public event, signed, and writes the attempt down', async () => {
     const { endpoint, principal } = await create({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Registry } from 'prom-client';
+import type { WebhookDeliveryRecord } from '@dak/contracts/api';
 import { EventEnvelope, MailReceived } from '@dak/contracts/events';
 import { TenantServiceService, WebhookServiceService } from '@dak/contracts/webhook';
 import { SCOPES, uuidv7, type Principal } from '@dak/kernel';
@@ -226,3 +227,24 @@ export async function eventually<T>(ask: () => T | Promise<T>, withinMs = 8_000)
 
 export const parsed = <T>(json: Uint8Array): T =>
   JSON.parse(Buffer.from(json).toString('utf8')) as T;
+
+/** Newest first. */
+export async function listDeliveries(
+  stack: WebhookStack,
+  principal: Principal,
+  endpointId: string,
+): Promise<WebhookDeliveryRecord[]> {
+  const page = await stack.api.listDeliveries(
+    { endpointId, states: [], eventTypes: [], page: { page: 0, perPage: 100, cursor: '' } },
+    callOf(principal),
+  );
+  return parsed<WebhookDeliveryRecord[]>(page.dataJson);
+}
+
+/** Makes what waits for its schedule due now. */
+export async function hurry(stack: WebhookStack, endpointId: string): Promise<void> {
+  await stack.sql.query(
+    `update delivery set next_at = now() where endpoint_id = $1 and state = 'pending'`,
+    [endpointId],
+  );
+}

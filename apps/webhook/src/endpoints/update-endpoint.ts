@@ -89,7 +89,5 @@ function columnsOf(
           ? null
           : sealing.seal(JSON.stringify(headers), organizationId),
   };
-  return Object.fromEntries(
-    Object.entries(columns).filter(([, value]) => value !== undefined),
-  );
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }

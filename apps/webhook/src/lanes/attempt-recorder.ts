@@ -32,10 +32,12 @@ export function createAttemptRecorder(deps: {
     );
     for (const lane of dirty) lane.isHealthDirty = false;
     try {
-      const [rows] = await database.batchAsWorker([
-        recordAttempts(owner, results),
+      // Endpoints before deliveries, as whoever disables one locks them.
+      const answers = await database.batchAsWorker([
         ...(dirty.length === 0 ? [] : [saveHealth(owner, dirty)]),
+        recordAttempts(owner, results),
       ]);
+      const rows = answers.at(-1);
       const recorded = new Set(
         rows!.map((row) => `${String(row['endpoint_id'])}/${String(row['id'])}`),
       );

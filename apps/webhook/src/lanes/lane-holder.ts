@@ -104,8 +104,8 @@ export class LaneHolder {
         continue;
       }
       if (lane.config.stamp !== fresh[0]!.stamp) lane.isConfigStale = true;
-      const fits = !lane.isConfigStale && !lane.hasMore && fresh.length <= lane.room;
-      if (fits && !lane.config.isOrdered && lane.config.isSendable) {
+      const fits = !lane.hasMore && fresh.length <= lane.room;
+      if (fits && !lane.config.isOrdered && lane.maySend) {
         lane.push(fresh.map((delivery) => consignmentOf(delivery, now)));
         this.#deps.onQueued(lane);
       } else {
@@ -126,6 +126,12 @@ export class LaneHolder {
       }
     }
     this.#signal();
+  }
+
+  /** Gives a lane up; whoever claims it next reads everything anew. */
+  async drop(lane: Lane): Promise<void> {
+    if (this.#lanes.get(lane.endpointId) === lane) this.#lose(lane);
+    await releaseLanes(this.#deps.database, this.#deps.owner, [lane.endpointId]);
   }
 
   /** The lane has little left to send: what the table has is brought in meanwhile. */
@@ -285,7 +291,7 @@ export class LaneHolder {
     let wait = Math.min(this.#renewAt, this.#discoverAt) - performance.now();
     for (const lane of this.#lanes.values()) {
       if (lane.wantsMore(now)) return 0;
-      if (lane.config.isSendable && lane.room > 0) wait = Math.min(wait, lane.checkAt - now);
+      if (lane.maySend && lane.room > 0) wait = Math.min(wait, lane.checkAt - now);
     }
     // A floor keeps a lane that is asked for more than it can take from spinning.
     return Math.max(1, wait);

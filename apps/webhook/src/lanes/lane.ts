@@ -32,6 +32,8 @@ export class Lane {
   readonly breaker: Breaker;
   /** The row of the endpoint may say something else than `config`. */
   isConfigStale = false;
+  /** The endpoint is being disabled: nothing more goes out, whatever its row still says. */
+  isEnding = false;
   /** Health that is not written down yet. */
   isHealthDirty = false;
   /** The table has more than is in hand. */
@@ -70,6 +72,10 @@ export class Lane {
     if (!config.isSendable) this.putBack();
   }
 
+  get maySend(): boolean {
+    return this.#config.isSendable && !this.isConfigStale && !this.isEnding;
+  }
+
   get queued(): number {
     return this.#queue.length;
   }
@@ -96,7 +102,7 @@ export class Lane {
 
   /** Whether the table should be asked now. */
   wantsMore(now: number): boolean {
-    if (!this.#config.isSendable || this.isConfigStale) return false;
+    if (!this.maySend) return false;
     if (this.hasMore) return this.#queue.length <= MOST_IN_HAND / 4 && this.room > 0;
     return now >= this.checkAt && this.room > 0;
   }

@@ -113,8 +113,7 @@ export class Sender {
   /** False when the endpoint has to wait: for an event, a result, a token or its breaker. */
   #sendOne(lane: Lane): boolean {
     const now = this.#deps.clock();
-    if (lane.queued === 0 || !lane.config.isSendable || lane.isConfigStale) return false;
-    if (!this.#lanes.mayAct(lane)) return false;
+    if (lane.queued === 0 || !lane.maySend || !this.#lanes.mayAct(lane)) return false;
     if (lane.pace.room(now) === 0) {
       const wait = lane.pace.waitMs(now);
       if (wait > 0) this.#wakeIn(lane, wait);
@@ -155,6 +154,8 @@ export class Sender {
     const now = clock();
     const verdict = classifyOutcome(outcome, now);
     lane.noteResult(verdict, consignment.eventId, isProbe, begunAt, now);
+    const reason = reasonToDisable(lane, verdict, now);
+    if (reason !== null) lane.isEnding = true;
     this.#underWay -= 1;
     this.#ready(lane);
     if (this.#underWay === 0) this.#onQuiet();
@@ -170,6 +171,7 @@ export class Sender {
       durationMs: outcome.durationMs,
       responseStart: startOf(outcome),
     });
+    if (reason !== null) await this.#disable(lane, reason);
   }
 
   async #settle(
@@ -204,8 +206,6 @@ export class Sender {
       lane.release(consignment.id);
       if (settlement.state === 'pending') this.#lanes.expect(lane, settlement.nextAt);
       else if (consignment.orderKey !== null) this.#lanes.expect(lane, now);
-      if (verdict.kind === 'gone') await this.#disable(lane, 'gone');
-      else if (isHopeless(lane.streak, now)) await this.#disable(lane, 'failing');
     } catch (error) {
       this.#deps.onError(error);
     }
@@ -213,9 +213,18 @@ export class Sender {
   }
 
   async #disable(lane: Lane, reason: 'gone' | 'failing'): Promise<void> {
-    if (!lane.config.isSendable) return;
-    lane.config = { ...lane.config, isSendable: false };
-    this.#turns.delete(lane);
-    await this.#deps.disable(lane.endpointId, reason);
+    try {
+      await this.#deps.disable(lane.endpointId, reason);
+      await this.#lanes.drop(lane);
+    } catch (error) {
+      this.#deps.onError(error);
+      lane.isEnding = false;
+    }
   }
+}
+
+function reasonToDisable(lane: Lane, verdict: Verdict, now: number): 'gone' | 'failing' | null {
+  if (lane.isEnding) return null;
+  if (verdict.kind === 'gone') return 'gone';
+  return isHopeless(lane.streak, now) ? 'failing' : null;
 }
