@@ -231,7 +231,7 @@ describe('ids that requests name in their body and query', () => {
         if (value === undefined) throw new Error(`${routeName(route)} ?${field}: whose id is it?`);
         const change = (own: PlainRequest): PlainRequest => ({
           ...own,
-          query: { [field]: value(closed) },
+          query: { ...own.query, [field]: value(closed) },
         });
         const isOwn = !['mailbox', 'conversation'].includes(field) && !isOutside;
         const name = `${routeName(route)} ?${field}`;
