@@ -25,6 +25,7 @@ import { Database } from '@dak/platform/postgres';
 import type { SharedState } from '@dak/platform/shared-state';
 import { createAnalyticsConsumer } from './analytics/consume-events';
 import { createAnalyticsHandlers } from './analytics/handlers';
+import { registerLagGauge } from './analytics/lag-gauge';
 import { createAttachmentHandlers } from './attachments/handlers';
 import { createUploadSweeper } from './attachments/sweep-uploads';
 import {
@@ -112,6 +113,7 @@ export function createMailService(options: MailServiceOptions): MailService {
   );
   const failed = (what: string) => failureReport(logger, what);
   registerQueueGauges(options.metrics, database);
+  registerLagGauge(options.metrics, log);
 
   const relay = new OutboxRelay({
     source: database,
