@@ -80,7 +80,8 @@ export async function idsOf(
   mailboxId: string | null = null,
 ): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const { adminUrl } of [stack.databases.gateway, stack.databases.mail]) {
+  for (const name of ['gateway', 'mail', 'webhook'] as const) {
+    const { adminUrl } = stack.databases[name];
     await withDatabase(adminUrl, async (database) => {
       const tables = await columnsByTable(database);
       for (const [table, columns] of tables) {

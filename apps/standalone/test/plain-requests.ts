@@ -41,6 +41,7 @@ type Prepare = (parts: {
 
 const PASSWORD = 'a long enough password';
 const CONVERSATION = '/api/v1/conversations/{id}';
+const REPLAY = { since: '2026-01-01T00:00:00Z', types: ['domain.verified'], only_failed: true };
 const MESSAGE = `${CONVERSATION}/messages/{mid}`;
 
 /**
@@ -195,6 +196,27 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
 
   'GET /api/v1/events/stream': plain('organization', () => ({ query: { seconds: '0' } })),
   'GET /api/v1/webhooks/event-types': plain('organization'),
+  'GET /api/v1/webhooks': plain('maker'),
+  'POST /api/v1/webhooks': plain('mailbox', ({ mailbox }) => ({ body: webhookBody(mailbox) })),
+  'GET /api/v1/webhooks/{id}': withWebhook(),
+  'PATCH /api/v1/webhooks/{id}': withWebhook({ description: 'Renamed', ordering: 'conversation' }),
+  'DELETE /api/v1/webhooks/{id}': withWebhook(),
+  'POST /api/v1/webhooks/{id}/rotate-secret': withWebhook({ overlap_hours: 1 }),
+  'POST /api/v1/webhooks/{id}/test': withWebhook({ event_type: 'mail.sent' }),
+  'GET /api/v1/webhooks/{id}/deliveries': withWebhook(),
+  'GET /api/v1/webhooks/{id}/deliveries/{did}': withWebhookDelivery(),
+  'GET /api/v1/webhooks/{id}/deliveries/{did}/attempts': withWebhookDelivery(),
+  'POST /api/v1/webhooks/{id}/deliveries/{did}/retry': withWebhookDelivery(),
+  'POST /api/v1/webhooks/{id}/replay': withWebhook(REPLAY),
+  'GET /api/v1/webhooks/{id}/replays/{rid}': plain('maker', async ({ mailbox, client }) => {
+    const { id } = await idOf(client.post('/webhooks', webhookBody(mailbox)));
+    const { body } = await client.post(`/webhooks/${id}/replay`, REPLAY);
+    return { params: { id, rid: body.id } };
+  }),
+  'GET /api/v1/settings/webhook-secret': plain('organization'),
+  'PUT /api/v1/settings/webhook-secret': plain('organization', () => ({
+    body: { overlap_hours: 2 },
+  })),
 
   'GET /api/v1/rules': plain('mailbox'),
   'POST /api/v1/rules': plain('mailbox', ({ mailbox, tenant }) => ({
@@ -424,6 +446,21 @@ function withRule(body?: object): PlainRoute {
   }));
 }
 
+function withWebhook(body?: object): PlainRoute {
+  return plain('maker', async ({ mailbox, client }) => ({
+    params: await idOf(client.post('/webhooks', webhookBody(mailbox))),
+    ...(body === undefined ? {} : { body }),
+  }));
+}
+
+function withWebhookDelivery(): PlainRoute {
+  return plain('maker', async ({ mailbox, client }) => {
+    const { id } = await idOf(client.post('/webhooks', webhookBody(mailbox)));
+    const { body } = await client.post(`/webhooks/${id}/test`, {});
+    return { params: { id, did: body.id } };
+  });
+}
+
 function withScheduledMail(body?: object): PlainRoute {
   return plain('mailbox', async ({ mailbox, tenant, client }) => ({
     params: await idOf(
@@ -482,6 +519,17 @@ function templateBody(tenant: Tenant): object {
     subject: `${tenant.marker} for {{name}}`,
     body_html: `<p>${tenant.marker} {{name}}</p>`,
     variables: [{ name: 'name', type: 'string', fallback: 'you' }],
+  };
+}
+
+/** Nobody listens at the port, and nothing of the kind happens. */
+function webhookBody({ id, marker }: TenantMailbox): object {
+  return {
+    url: `http://127.0.0.1:9/${marker}`,
+    description: `${marker} webhook`,
+    event_types: ['domain.verified'],
+    mailbox_ids: [id],
+    headers: { 'X-Token': `${marker}-token` },
   };
 }
 
