@@ -64,5 +64,5 @@ export function eventSchema(type: (typeof EVENT_KINDS)[number]): Record<string, 
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
-  }) as Record<string, unknown>;
+  });
 }

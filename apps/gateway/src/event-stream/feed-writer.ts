@@ -1,4 +1,4 @@
-import { TOPICS, type Topic } from '@dak/contracts/events';
+import { TOPICS } from '@dak/contracts/events';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import { fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
@@ -38,7 +38,7 @@ export function startFeedWriter(deps: {
   );
   return deps.log.subscribe(
     GROUP,
-    Object.keys(TOPICS) as Topic[],
+    Object.keys(TOPICS),
     async (records) => {
       const items = records.flatMap((record) => toFeedItem(fromLogRecord(record)) ?? []);
       if (items.length > 0) await group.submit(items);

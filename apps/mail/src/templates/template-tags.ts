@@ -1,5 +1,5 @@
 import Mustache from 'mustache';
-import { DomainError, InvalidError } from '@dak/kernel';
+import { InvalidError } from '@dak/kernel';
 import type { TemplateVariable } from './template-variable';
 
 /** A text with tags, read once; a template is data, there is nothing in it that runs. */
@@ -108,6 +108,6 @@ function refusal(type: string, tag: string): string {
   }
 }
 
-function invalid(field: string, problem: string): DomainError {
+function invalid(field: string, problem: string): InvalidError {
   return new InvalidError(`${field} ${problem}`, 'invalid_template');
 }
