@@ -25,6 +25,8 @@ export function classifyFailure(error: unknown): FailureKind {
     if (error.kind === 'invalid') return 'poison';
     return TRANSIENT_KINDS.has(error.kind) ? 'transient' : 'unknown';
   }
+  // What kafkajs marks so: a coordinator or leader that is moving, a broker that is loading.
+  if ((error as { retriable?: unknown } | null)?.retriable === true) return 'transient';
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   if (typeof code !== 'string') {
     return error instanceof Error && LOST_CONNECTION.test(error.message) ? 'transient' : 'unknown';

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import type { Config, VariableName } from '@dak/platform/config';
+import { UnavailableError } from '@dak/kernel';
+import { classifyFailure, reasonOf } from './failure';
 import { KafkaLog } from './kafka/kafka-log';
 import type { Log } from './log';
 import { PostgresLog } from './postgres-log';
@@ -31,7 +33,9 @@ const MAX_CONNECTIONS = 4;
 
 /** The event log of this process: in Kafka when brokers are configured, else in PostgreSQL. */
 export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
-  const { databaseUrl, config, onError } = options;
+  const { databaseUrl, config } = options;
+  const onError = (error: unknown): void =>
+    options.onError(classifyFailure(error) === 'transient' ? awaiting(error) : error);
   const { promise: failed, resolve: onDead } = Promise.withResolvers<Error>();
   const pool = new pg.Pool({ connectionString: databaseUrl, max: MAX_CONNECTIONS });
   try {
@@ -51,6 +55,11 @@ export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
     await pool.end();
     throw error;
   }
+}
+
+/** What heals by itself is told as such, whichever driver it comes from. */
+function awaiting(error: unknown): UnavailableError {
+  return new UnavailableError(`The event log does not answer: ${reasonOf(error)}`, 1, error);
 }
 
 function kafkaOptions(config: OpenLogOptions['config']) {

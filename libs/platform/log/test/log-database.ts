@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,14 +24,21 @@ export async function openLogDatabase(): Promise<LogDatabase> {
 /** A service database that has nothing but the outbox fragment. */
 export async function openServiceDatabase(): Promise<LogDatabase & { url: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'dak-outbox-'));
-  mkdirSync(join(folder, '20261121000000_outbox'));
-  copyFileSync(
-    join(LIBRARY, 'sql/outbox.sql'),
-    join(folder, '20261121000000_outbox/migration.sql'),
-  );
-  const database = await createTestDatabase({ name: 'outbox', migrationsFolder: folder });
+  const database = await createTestDatabase({
+    name: 'outbox',
+    migrationsFolder: prepareServiceMigrations(folder),
+  });
   rmSync(folder, { recursive: true });
   return { ...withPools(database), url: database.url };
+}
+
+/** Migrations of a service that has the outbox fragment and `tables`. @returns their folder. */
+export function prepareServiceMigrations(folder: string, tables = ''): string {
+  const migrations = join(folder, 'migrations');
+  mkdirSync(join(migrations, '20261121000000_outbox'), { recursive: true });
+  const fragment = readFileSync(join(LIBRARY, 'sql/outbox.sql'), 'utf8');
+  writeFileSync(join(migrations, '20261121000000_outbox/migration.sql'), `${fragment}\n${tables}`);
+  return migrations;
 }
 
 function withPools(database: TestDatabase): LogDatabase {

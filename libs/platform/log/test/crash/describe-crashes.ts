@@ -1,0 +1,177 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'pg';
+import { applyMigrations } from '@dak/platform/migrations';
+import {
+  SupervisedProcess,
+  bundleProgram,
+  runNemesis,
+  startRestartablePostgres,
+  type Fault,
+  type RestartablePostgres,
+} from '@dak/testing/crash';
+import { checkLedger } from './check-ledger';
+import { LEASE_MS, RELAY_BATCH, STAGE_TABLES } from './stage';
+import { prepareServiceMigrations } from '../log-database';
+
+export interface BrokerUnderFire {
+  brokers: string;
+  kill(): void;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** 30 in CI; `DAK_CRASH_ROUNDS=1000` runs for a quarter of an hour. */
+const ROUNDS = Number(process.env['DAK_CRASH_ROUNDS'] ?? 30);
+const SEED = Number(process.env['DAK_CRASH_SEED'] ?? Date.now() % 1_000_000);
+const QUIET_WAIT_MS = 45_000;
+
+/**
+ * Writers, relays and consumers as processes of their own, killed, frozen and cut off; then whatever
+ * was committed has had its effect once, in order, and nothing else has.
+ */
+export function describeCrashes(
+  startBroker: ((folder: string) => Promise<BrokerUnderFire>) | null,
+): void {
+  let folder: string;
+  let postgres: RestartablePostgres;
+  let broker: BrokerUnderFire | null;
+  let processes: SupervisedProcess[] = [];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'dak-crash-'));
+    mkdirSync(join(folder, 'kafka'));
+    [postgres, broker] = await Promise.all([
+      startRestartablePostgres(),
+      startBroker?.(join(folder, 'kafka')) ?? null,
+    ]);
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(processes.map((each) => each.stop()));
+    await Promise.all([postgres.stop(), broker?.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  it(
+    'loses nothing, repeats no effect and keeps order while everything is killed',
+    async () => {
+      const service = await applyMigrations({
+        adminUrl: postgres.adminUrl,
+        database: 'service',
+        role: 'service',
+        folder: prepareServiceMigrations(folder, STAGE_TABLES),
+      });
+      const log = await applyMigrations({
+        adminUrl: postgres.adminUrl,
+        database: 'dak_log',
+        role: 'dak_log',
+        folder: join(__dirname, '../../migrations'),
+      });
+      const acknowledged: string[] = [];
+      const files = Object.fromEntries(
+        ['writer', 'relay', 'consumer'].map((name) => [
+          name,
+          bundleProgram(join(__dirname, `${name}.ts`), folder),
+        ]),
+      );
+      const environment = {
+        STAGE_SERVICE_URL: service.url,
+        STAGE_LOG_URL: log.url,
+        ...(broker === null ? {} : { STAGE_BROKERS: broker.brokers }),
+      };
+      const supervise = (name: string, program: string): SupervisedProcess =>
+        new SupervisedProcess({
+          name,
+          file: files[program]!,
+          environment,
+          ...(program === 'writer'
+            ? { onLine: (line: string) => acknowledged.push(...line.split(' ')) }
+            : {}),
+        });
+      const writers = ['writer 1', 'writer 2'].map((name) => supervise(name, 'writer'));
+      const relays = ['relay 1', 'relay 2'].map((name) => supervise(name, 'relay'));
+      const consumers = [1, 2, 3].map((n) => supervise(`consumer ${n}`, 'consumer'));
+      processes = [...writers, ...relays, ...consumers];
+      for (const each of processes) each.start();
+
+      const admin = new Pool({
+        connectionString: postgres.adminUrl.replace(/postgres$/, 'service'),
+        max: 2,
+      });
+      admin.on('error', () => undefined);
+      await until(async () => (await checkLedger(admin, [])).delivered > 0, 'the first effect');
+
+      const faults: Fault[] = [
+        { name: 'cut connections', share: 5, strike: () => postgres.cutConnections() },
+        { name: 'PostgreSQL restart', share: 4, strike: () => postgres.restartImmediately() },
+        ...(broker === null
+          ? []
+          : [
+              {
+                name: 'broker kill',
+                share: 4,
+                strike: async () => {
+                  broker!.kill();
+                  await broker!.restart();
+                },
+              },
+            ]),
+      ];
+      const report = await runNemesis({
+        rounds: ROUNDS,
+        victims: [...relays, ...consumers, writers[0]!],
+        faults,
+        freezeMs: LEASE_MS * 2,
+        seed: SEED,
+      });
+
+      for (const writer of writers) await writer.stop();
+      await until(async () => {
+        const { written, lost } = await checkLedger(admin, []);
+        return written > 0 && lost === 0;
+      }, 'every effect');
+      // What is delivered once more must not have an effect once more.
+      await delay(LEASE_MS);
+      for (const each of [...relays, ...consumers]) await each.stop();
+      const findings = await checkLedger(admin, acknowledged);
+      await admin.end();
+      process.stdout.write(
+        `${JSON.stringify({ seed: SEED, rounds: ROUNDS, ...report, acknowledged: acknowledged.length, ...findings })}\n`,
+      );
+
+      expect(processes.flatMap(({ surprises }) => surprises)).toEqual([]);
+      expect(findings).toMatchObject({
+        forgotten: 0,
+        lost: 0,
+        phantoms: 0,
+        repeated: 0,
+        disordered: 0,
+        unbalanced: 0,
+      });
+      expect(findings.written).toBeGreaterThanOrEqual(acknowledged.length);
+      expect(acknowledged.length).toBeGreaterThan(ROUNDS * 10);
+      expect(findings.redelivered).toBeLessThanOrEqual(redeliveryBound(report.done));
+    },
+    ROUNDS * 3_000 + 120_000,
+  );
+}
+
+/**
+ * Each blow may let one publication of a relay and what every consumer had fetched and not committed
+ * be seen again; a broker or database that goes away hits all of them at once.
+ */
+function redeliveryBound(done: Readonly<Record<string, number>>): number {
+  const blows = Object.values(done).reduce((sum, times) => sum + times, 0);
+  return blows * (2 * RELAY_BATCH + 500);
+}
+
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + QUIET_WAIT_MS;
+  for (;;) {
+    if (await condition().catch(() => false)) return;
+    if (Date.now() > deadline) throw new Error(`${what} did not come within ${QUIET_WAIT_MS} ms`);
+    await delay(100);
+  }
+}

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'pg';
+import { Database } from '@dak/platform/postgres';
+import { KafkaLog, PostgresLog, type Log } from '../../src/index';
+
+export const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
+export const CRASH_TOPICS = { 'mail.events.v1': 6 };
+export const GROUP = 'ledger';
+export const KEYS = 40;
+export const LEASE_MS = 1_000;
+/** Rows in one publication of a relay: what a kill can leave to be published again. */
+export const RELAY_BATCH = 50;
+
+/** What the writer did and the consumers made of it, beside the outbox and the inbox. */
+export const STAGE_TABLES = `
+  create table aggregate (key text primary key, seq bigint not null);
+  create table written (event_id text primary key, key text not null, seq bigint not null);
+  create table ledger (position bigint generated always as identity primary key,
+    event_id text not null, key text not null, seq bigint not null);
+  create table balance (key text primary key, total bigint not null);
+  create table delivery (delivered bigint not null, fresh bigint not null);`;
+
+/** From the environment that the suite gives to its processes. */
+export function openService(name: string): Database {
+  return new Database({
+    url: process.env['STAGE_SERVICE_URL']!,
+    applicationName: name,
+    maxConnections: 4,
+  });
+}
+
+/** Waits for a log that is away, as a service does that is started again and again. */
+export async function openStageLog(): Promise<Log> {
+  const pool = new Pool({ connectionString: process.env['STAGE_LOG_URL']!, max: 4 });
+  const brokers = process.env['STAGE_BROKERS'];
+  const options = {
+    pool,
+    topics: CRASH_TOPICS,
+    leaseMs: LEASE_MS,
+    onError: ignore,
+  };
+  for (;;) {
+    try {
+      if (brokers === undefined) return await PostgresLog.open(options);
+      return await KafkaLog.open({ ...options, brokers: [brokers], onDead: die });
+    } catch {
+      await delay(100);
+    }
+  }
+}
+
+export function onStop(stop: () => Promise<void>): void {
+  process.once('SIGTERM', () => {
+    stop().then(() => process.exit(0), die);
+  });
+}
+
+function die(error: Error): never {
+  process.stderr.write(`${error.stack}\n`);
+  process.exit(1);
+}
+
+/** What goes wrong meanwhile is the point; who depends on it tries again. */
+export function ignore(): void {}
