@@ -49,17 +49,19 @@ export function combineBackends(backends: readonly Backend[]): Backend {
       backends.flatMap(({ routes = [] }) =>
         typeof routes === 'function' ? routes(parts) : routes,
       ),
-    serviceLimits: Object.assign({}, ...backends.map(({ serviceLimits }) => serviceLimits)),
+    serviceLimits: Object.fromEntries(
+      backends.flatMap(({ serviceLimits = {} }) => Object.entries(serviceLimits)),
+    ),
     ...(visibility && { visibleMailboxIds: visibility.visibleMailboxIds }),
     ...(mailboxes && { seesMailbox: mailboxes.seesMailbox }),
     ...(readers && { findReaders: readers.findReaders }),
     announceOrganization: async (organization) => {
       await Promise.all(
-        backends.map(({ announceOrganization }) => announceOrganization?.(organization)),
+        backends.map(async ({ announceOrganization }) => announceOrganization?.(organization)),
       );
     },
     announceUser: async (user) => {
-      await Promise.all(backends.map(({ announceUser }) => announceUser?.(user)));
+      await Promise.all(backends.map(async ({ announceUser }) => announceUser?.(user)));
     },
   };
 }

@@ -19,6 +19,7 @@ const GATEWAY_VARIABLES = [
   'DAK_REDIS_URL',
   'DAK_REDIS_PREFIX',
   'DAK_MAIL_GRPC_URL',
+  'DAK_WEBHOOK_GRPC_URL',
   'DAK_SECRET',
   'DAK_PRINCIPAL_KEY_FILE',
   'DAK_FIRST_RUN_FILE',
@@ -30,6 +31,7 @@ const NEEDED = {
   DAK_LOG_DATABASE_URL: 'the event log’s database',
   DAK_REDIS_URL: 'memory of one process would be wrong as soon as there are two',
   DAK_MAIL_GRPC_URL: 'host:port of the mail service',
+  DAK_WEBHOOK_GRPC_URL: 'host:port of the webhook service',
   DAK_SECRET: 'the same 32 or more characters on every replica',
   DAK_PRINCIPAL_KEY_FILE: 'the private Ed25519 key whose public half the services have',
 } as const;

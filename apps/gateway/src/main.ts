@@ -10,6 +10,7 @@ import { combineBackends } from './backend';
 import { readFirstRunFile, readGatewayConfig, readSigningKey, type GatewayConfig } from './config';
 import { mailService } from './mail/mail-service';
 import { createGateway } from './service';
+import { webhookService } from './webhooks/webhook-service';
 
 /** Beside the bundle, two folders up. */
 const PACKAGE_FILE = join(__dirname, '../../package.json');
@@ -37,6 +38,8 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
     const signer = new PrincipalSigner(sessionKey);
     const mail = new GrpcChannel(config.DAK_MAIL_GRPC_URL, signer);
     onStop(() => mail.close());
+    const webhook = new GrpcChannel(config.DAK_WEBHOOK_GRPC_URL, signer);
+    onStop(() => webhook.close());
     const gateway = createGateway({
       databaseUrl: config.DAK_GATEWAY_DATABASE_URL,
       log: events.log,
@@ -51,8 +54,8 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
         readsPerMinute: config.DAK_READS_PER_MINUTE,
         writesPerMinute: config.DAK_WRITES_PER_MINUTE,
       },
-      ...combineBackends([mailService(mail)]),
-      dependencies: { mail: () => mail.ping() },
+      ...combineBackends([mailService(mail), webhookService(webhook)]),
+      dependencies: { mail: () => mail.ping(), webhook: () => webhook.ping() },
       isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
     });
     onStop(() => gateway.close());

@@ -13,7 +13,7 @@ import {
 import { ensureDebianPackage } from './debian-package';
 
 const REDIS = '/usr/bin/redis-server';
-const SERVICES = ['gateway', 'mail', 'log'] as const;
+const SERVICES = ['gateway', 'mail', 'webhook', 'log'] as const;
 
 export interface DistributedDak {
   readonly base_url: string;
@@ -21,7 +21,7 @@ export interface DistributedDak {
 }
 
 /**
- * Gateway and mail as two processes over grpc-js with Redis between them, on the databases and with
+ * Gateway, mail and webhook as processes of their own over grpc-js with Redis between them, on the databases and with
  * the keys of a standalone Dak, so that both answer the same requests. Null without a Redis.
  */
 export async function startDistributedDak(run: BenchRun, dak: Dak): Promise<DistributedDak | null> {
@@ -41,6 +41,7 @@ export async function startDistributedDak(run: BenchRun, dak: Dak): Promise<Dist
   writeFileSync(keyFile, secrets.signingKey, { mode: 0o600 });
   const database = await runtimeUrls(dak.adminUrl);
   const grpcPort = await freePort();
+  const webhookPort = await freePort();
   const httpPort = await freePort();
   const both = {
     ...plainEnvironment(),
@@ -59,18 +60,26 @@ export async function startDistributedDak(run: BenchRun, dak: Dak): Promise<Dist
     DAK_LMTP_PORT: '0',
     DAK_INBOUND_RATE_PER_MINUTE: BENCH_LIMITS.DAK_INBOUND_RATE_PER_MINUTE,
   });
+  const webhook = startService(run, 'webhook', {
+    ...both,
+    DAK_WEBHOOK_DATABASE_URL: database.webhook,
+    DAK_LOG_DATABASE_URL: database.log,
+    DAK_WEBHOOK_GRPC_PORT: String(webhookPort),
+    DAK_MAIL_GRPC_URL: `127.0.0.1:${grpcPort}`,
+  });
   const gateway = startService(run, 'gateway', {
     ...both,
     DAK_GATEWAY_DATABASE_URL: database.gateway,
     DAK_LOG_DATABASE_URL: database.log,
     DAK_MAIL_GRPC_URL: `127.0.0.1:${grpcPort}`,
+    DAK_WEBHOOK_GRPC_URL: `127.0.0.1:${webhookPort}`,
     DAK_HTTP_PORT: String(httpPort),
     DAK_READS_PER_MINUTE: BENCH_LIMITS.DAK_READS_PER_MINUTE,
     DAK_WRITES_PER_MINUTE: BENCH_LIMITS.DAK_WRITES_PER_MINUTE,
   });
   const site = `http://127.0.0.1:${httpPort}`;
-  await waitFor('The start of gateway and mail', 60, async () => {
-    for (const { child, logFile } of [gateway, mail]) {
+  await waitFor('The start of the services', 60, async () => {
+    for (const { child, logFile } of [gateway, webhook, mail]) {
       if (child.exitCode !== null) throw new Error(readFileSync(logFile, 'utf8').slice(-2000));
     }
     const ready = await fetch(`${site}/readyz`).catch(() => null);
@@ -79,7 +88,7 @@ export async function startDistributedDak(run: BenchRun, dak: Dak): Promise<Dist
   return {
     base_url: `${site}/api/v1`,
     stop: async () => {
-      for (const part of [gateway, mail, redis]) await part.stop();
+      for (const part of [gateway, webhook, mail, redis]) await part.stop();
     },
   };
 }
@@ -91,7 +100,7 @@ function startService(run: BenchRun, name: string, env: NodeJS.ProcessEnv): Star
 
 /** Each service's database under its runtime role; all of them are migrated already. */
 async function runtimeUrls(adminUrl: string): Promise<Record<(typeof SERVICES)[number], string>> {
-  const urls = { gateway: '', mail: '', log: '' };
+  const urls = { gateway: '', mail: '', webhook: '', log: '' };
   for (const service of SERVICES) {
     const { url } = await applyMigrations({
       adminUrl,

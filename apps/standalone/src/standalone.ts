@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { combineBackends, createGateway, mailService } from '@dak/gateway';
+import { combineBackends, createGateway, mailService, webhookService } from '@dak/gateway';
 import { createMailService } from '@dak/mail';
 import { createWebhookService } from '@dak/webhook';
 import { VisibilityServiceService } from '@dak/contracts/mail';
@@ -146,7 +146,10 @@ async function start(
       readsPerMinute: config.DAK_READS_PER_MINUTE,
       writesPerMinute: config.DAK_WRITES_PER_MINUTE,
     },
-    ...combineBackends([mailService(mailChannel)]),
+    ...combineBackends([
+      mailService(mailChannel),
+      webhookService(new InProcessChannel(webhook.registry)),
+    ]),
     dependencies: {
       start: () => (isStarted ? Promise.resolve() : Promise.reject(new UnavailableError(STARTING))),
       mail: () => mail.ready(),

@@ -1,19 +1,19 @@
 import type { RouteDescription } from '@dak/gateway';
+import { describeOnBothRuns } from './distributed-stack';
 import { plainRoute, plainRouteNames, routeName, send, STOCK_PER_ROUND } from './plain-requests';
-import { startStack, type ChannelKind, type Stack } from './stack';
+import type { Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';
 
 /** How often the suite prepares every route. */
 const ROUNDS = 5;
-const CHANNELS: readonly ChannelKind[] = ['in process', 'grpc-js'];
 
-describe.each(CHANNELS)('the API over the channel %s', (channel) => {
+describeOnBothRuns('the API', (startStack) => {
   let stack: Stack;
   let tenant: Tenant;
   let superadmin: string;
 
   beforeAll(async () => {
-    stack = await startStack({ channel });
+    stack = await startStack();
     tenant = await createTenant(stack, 'tenantone', STOCK_PER_ROUND * ROUNDS);
     superadmin = await superadminSession(stack);
   }, 60_000);

@@ -5,14 +5,24 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { createGateway, mailService, type FirstRun, type Gateway } from '@dak/gateway';
+import {
+  combineBackends,
+  createGateway,
+  mailService,
+  webhookService,
+  type FirstRun,
+  type Gateway,
+} from '@dak/gateway';
 import { createMailService } from '@dak/mail';
+import { createWebhookService } from '@dak/webhook';
+import { VisibilityServiceService } from '@dak/contracts/mail';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import {
   CallerVerifier,
   GrpcChannel,
   InProcessChannel,
   PrincipalSigner,
+  createClient,
   startGrpcServer,
   type Channel,
   type ServiceRegistry,
@@ -22,7 +32,11 @@ import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
 import { ApiClient, replyValidator } from '@dak/testing/api-client';
-import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import {
+  createTestDatabase,
+  type TestDatabase,
+  type TestDatabaseOptions,
+} from '@dak/testing/database';
 
 export type ChannelKind = 'in process' | 'grpc-js';
 
@@ -33,7 +47,11 @@ export interface StackOptions {
   transport?: string;
   /** @default 25 MB */
   maxMessageBytes?: number;
+  /** `DAK_WEBHOOK_ALLOW`. @default '127.0.0.1' */
+  webhookAllow?: string;
 }
+
+export type StackDatabases = Record<keyof typeof MIGRATIONS, TestDatabase>;
 
 /** Everything that `npm start` runs, in the test's own process and on databases of its own. */
 export interface Stack {
@@ -43,7 +61,7 @@ export interface Stack {
   siteUrl: string;
   smtpPort: number;
   lmtpPort: number;
-  databases: Record<'gateway' | 'mail' | 'log', TestDatabase>;
+  databases: StackDatabases;
   /** What failed inside since the start: nothing a client sends may end here. */
   failures: string[];
   /** Checks every reply against the OpenAPI document. */
@@ -56,6 +74,7 @@ const HOST = '127.0.0.1';
 const MIGRATIONS = {
   gateway: 'apps/gateway/prisma/migrations',
   mail: 'apps/mail/prisma/migrations',
+  webhook: 'apps/webhook/prisma/migrations',
   log: 'libs/platform/log/migrations',
 } as const;
 
@@ -79,11 +98,7 @@ async function compose(
 ): Promise<Omit<Stack, 'close'>> {
   const folder = mkdtempSync(join(tmpdir(), 'dak-stack-'));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
-  const databases = {
-    gateway: await testDatabase('gateway', undo),
-    mail: await testDatabase('mail', undo),
-    log: await testDatabase('log', undo),
-  };
+  const databases = await stackDatabases(undo);
   const failures: string[] = [];
   const logger = recordingLogger(failures);
   const sharedState = new MemorySharedState();
@@ -118,10 +133,21 @@ async function compose(
   });
   undo.push(() => mail.stop());
   const { privateKey: sessionKey } = generateKeyPairSync('ed25519');
-  const channel =
+  const channelTo = async (registry: ServiceRegistry): Promise<Channel> =>
     options.channel === 'grpc-js'
-      ? await overSockets(mail.registry, { sessionKey, secret }, failures, undo)
-      : new InProcessChannel(mail.registry);
+      ? overSockets(registry, { sessionKey, secret }, failures, undo)
+      : new InProcessChannel(registry);
+  const mailChannel = await channelTo(mail.registry);
+  const webhook = createWebhookService({
+    databaseUrl: databases.webhook.url,
+    log,
+    visibility: createClient(VisibilityServiceService, mailChannel),
+    logger,
+    metrics: new Registry(),
+    secret,
+    allow: options.webhookAllow ?? '127.0.0.1',
+  });
+  undo.push(() => webhook.stop());
   const port = await freePort();
   const siteUrl = `http://${HOST}:${port}`;
   const gateway = createGateway({
@@ -135,11 +161,15 @@ async function compose(
     secret,
     sessionKey,
     rateLimits: { readsPerMinute: 1_000_000, writesPerMinute: 1_000_000 },
-    ...mailService(channel),
-    dependencies: { mail: () => mail.ready() },
+    ...combineBackends([
+      mailService(mailChannel),
+      webhookService(await channelTo(webhook.registry)),
+    ]),
+    dependencies: { mail: () => mail.ready(), webhook: () => webhook.ready() },
   });
   undo.push(() => gateway.close(1_000));
   const { smtp, lmtp } = await mail.start();
+  await webhook.start();
   const seed = await gateway.ensureFirstRun();
   if (seed === null) throw new Error('the test database was not empty');
   await gateway.listen(port, HOST);
@@ -176,16 +206,20 @@ async function overSockets(
   return channel;
 }
 
-async function testDatabase(
-  name: keyof typeof MIGRATIONS,
-  undo: (() => unknown)[],
-): Promise<TestDatabase> {
-  const database = await createTestDatabase({
-    name,
-    migrationsFolder: join(ROOT, MIGRATIONS[name]),
-  });
-  undo.push(() => database.drop());
-  return database;
+/** What a test database is made of. */
+export function template(name: keyof typeof MIGRATIONS): TestDatabaseOptions {
+  return { name, migrationsFolder: join(ROOT, MIGRATIONS[name]) };
+}
+
+/** One for each service and the log, each with its tables. */
+export async function stackDatabases(undo: (() => unknown)[]): Promise<StackDatabases> {
+  const databases: Partial<StackDatabases> = {};
+  for (const name of Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[]) {
+    const database = await createTestDatabase(template(name));
+    undo.push(() => database.drop());
+    databases[name] = database;
+  }
+  return databases as StackDatabases;
 }
 
 /** The package's own executable: esbuild's API refuses the realm of Jest. */
