@@ -1,13 +1,17 @@
 import { Client } from 'pg';
+import { eventOf, openTestLog } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 describe('row-level security', () => {
+  let log: Awaited<ReturnType<typeof openTestLog>>;
   let site: GatewayUnderTest;
   let owner: Client;
   let service: Client;
 
   beforeAll(async () => {
-    site = await startGateway();
+    log = await openTestLog();
+    site = await startGateway({ log: log.log });
+    await log.publish([eventOf({ organizationId: site.seed.organizationId })]);
     owner = new Client({ connectionString: site.database.adminUrl });
     service = new Client({ connectionString: site.database.url });
     await Promise.all([owner.connect(), service.connect()]);
@@ -23,10 +27,13 @@ describe('row-level security', () => {
     await admin.put(`/departments/${department.body.id}/members`, {
       user_ids: [site.seed.admin.id],
     });
+    const feedHasRows = async () => (await owner.query('select from event_feed')).rowCount === 1;
+    while (!(await feedHasRows())) await new Promise((resolve) => setTimeout(resolve, 20));
   });
   afterAll(async () => {
     await Promise.all([owner.end(), service.end()]);
     await site.close();
+    await log.close();
   });
 
   async function tenantTables(): Promise<string[]> {
