@@ -15,25 +15,25 @@ const SLICE_MS = 15;
 export interface LookedAtMessage {
   readonly arrival: Arrival;
   readonly message: StoredRuleMessage;
-  readonly conversationId: string;
 }
 
 /**
  * Puts messages, in order, before the rules that cover their mailboxes, in their order. Labels that an
  * earlier rule gives or takes are there for the conditions of later ones. Nothing is done yet.
  * @param rules in their order
- * @param labels of the conversations, by id
  */
 export async function lookAtMessages(
   messages: readonly LookedAtMessage[],
   rules: readonly Rule[],
-  labels: ReadonlyMap<string, readonly string[]>,
   ownerAccess: OwnerAccess,
 ): Promise<RuleLook[]> {
   const looks: RuleLook[] = [];
-  const current = new Map(labels);
+  const labels = new Map(
+    messages.map(({ message }) => [message.conversationId, message.labels] as const),
+  );
   let sliceStart = performance.now();
-  for (const { arrival, message, conversationId } of messages) {
+  for (const { arrival, message } of messages) {
+    const { conversationId } = message;
     for (const rule of rules) {
       if (!covers(rule, message.mailboxId)) continue;
       const access = ownerAccess(rule, message.mailboxId);
@@ -42,7 +42,7 @@ export async function lookAtMessages(
         await turn();
         sliceStart = performance.now();
       }
-      const evaluation = evaluateRule(rule, message, current.get(conversationId) ?? []);
+      const evaluation = evaluateRule(rule, message, labels.get(conversationId) ?? []);
       const outcomes = !evaluation.matched
         ? []
         : rule.actions.map((action) => {
@@ -61,7 +61,7 @@ export async function lookAtMessages(
         outcomes,
       });
       if (!evaluation.matched) continue;
-      current.set(conversationId, labelsAfter(rule, outcomes, current.get(conversationId) ?? []));
+      labels.set(conversationId, labelsAfter(rule, outcomes, labels.get(conversationId) ?? []));
       if (rule.stop) break;
     }
   }

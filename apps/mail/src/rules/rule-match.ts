@@ -21,8 +21,8 @@ export interface RuleLook {
   readonly rule: Rule;
   readonly arrival: Arrival;
   readonly message: StoredRuleMessage;
-  /** Where the message is now. */
-  readonly conversationId: string;
+  /** Where the message is; it may move until the conversation is locked. */
+  conversationId: string;
   readonly evaluation: Evaluation;
   readonly outcomes: (ActionOutcome | null)[];
 }

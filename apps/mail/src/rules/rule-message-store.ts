@@ -17,6 +17,7 @@ interface MessageRow {
   mailbox_address: string;
   time_zone: string;
   conversation_id: string;
+  labels: string[];
   kind: MessageRecord['kind'];
   from_address: MessageRecord['from'];
   to_addresses: MessageRecord['to'];
@@ -39,9 +40,11 @@ interface MessageRow {
   is_first_contact: boolean;
 }
 
-/** A received message with what only sending automatic mail asks about. */
+/** A received message as it is stored. */
 export interface StoredRuleMessage extends RuleMessage {
   readonly rawSha256: string | null;
+  /** Of its conversation, when it was read. */
+  readonly labels: readonly string[];
 }
 
 /** The received ones among these messages, by id; texts, headers and files as far as they are needed. */
@@ -56,13 +59,14 @@ export async function loadRuleMessages(
   const { rows } = await tx.query<MessageRow>(
     `select m.id, m.mailbox_id, b.address as mailbox_address,
             coalesce(nullif(b.settings ->> 'time_zone', ''), o.time_zone, 'UTC') as time_zone,
-            m.conversation_id, m.kind, m.from_address, m.to_addresses, m.cc_addresses, m.reply_to, m.subject,
+            m.conversation_id, c.labels, m.kind, m.from_address, m.to_addresses, m.cc_addresses, m.reply_to, m.subject,
             case when $3 then left(m.text_new, ${MAX_TEXT}) end as text_new,
             case when $3 then left(m.body_text, ${MAX_TEXT}) end as body_text,
             m.size_bytes, m.authentication, m.flags, coalesce(m.received_at, m.sort_at) as received_at,
             m.raw_sha256, m.message_id_header, coalesce(s.first_message_id = m.id, false) as is_first_contact
        from message m
        join mailbox b on b.organization_id = m.organization_id and b.id = m.mailbox_id
+       join conversation c on c.organization_id = m.organization_id and c.id = m.conversation_id
        left join organization o on o.organization_id = m.organization_id
        left join sender_contact s on s.organization_id = m.organization_id and s.mailbox_id = m.mailbox_id
                                  and s.sender = ${SENDER}
@@ -103,6 +107,7 @@ export async function loadRuleMessages(
         : new Map(),
       messageIdHeader: row.message_id_header,
       rawSha256: row.raw_sha256,
+      labels: row.labels,
     });
   }
   return messages;

@@ -1,4 +1,4 @@
-import type { Clock } from '@dak/kernel';
+import { NotFoundError, type Clock } from '@dak/kernel';
 import { claimInbox } from '@dak/platform/log';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import { lockConversations } from '../conversations/conversation-store';
@@ -72,61 +72,73 @@ async function runOn(
 ): Promise<boolean> {
   const mailboxIds = [...new Set(arrivals.map(({ mailboxId }) => mailboxId))];
   const relevant = rules.filter((rule) => mailboxIds.some((id) => covers(rule, id)));
-  const messageIds = arrivals.map(({ messageId }) => messageId);
-  const rows = await lockConversationsOf(tx, organizationId, messageIds);
-  const placed = await selectConversationIds(tx, organizationId, messageIds);
   const messages = await loadRuleMessages(
     tx,
     deps.blobs,
     organizationId,
-    messageIds,
+    arrivals.map(({ messageId }) => messageId),
     neededFacts(relevant),
   );
   const ownerAccess = await loadOwnerAccess(tx, organizationId, relevant, mailboxIds);
-  const now = deps.clock();
   const looks = await lookAtMessages(
     arrivals.flatMap((arrival) => {
       const message = messages.get(arrival.messageId);
-      const conversationId = placed.get(arrival.messageId);
-      return message === undefined || conversationId === undefined || !rows.has(conversationId)
-        ? []
-        : [{ arrival, message, conversationId }];
+      return message === undefined ? [] : [{ arrival, message }];
     }),
     relevant,
-    new Map([...rows].map(([id, row]) => [id, row.labels])),
     ownerAccess,
   );
-  const matches = looks.filter(({ evaluation }) => evaluation.matched);
-  const touched = await sendRuleMail(tx, deps, organizationId, matches, now);
-  // Mail of rules has moved these on.
-  for (const [id, row] of await lockRows(tx, organizationId, [...touched])) rows.set(id, row);
-  await applyChanges(tx, organizationId, matches, rows, now);
+  const now = deps.clock();
   const at = new Date(now).toISOString();
+  const sent = await act(tx, deps, organizationId, looks, now);
   await insertRuleRuns(
     tx,
     organizationId,
     looks.map((look) => toRun(look, at)),
   );
   await addToTallies(tx, organizationId, talliesOf(looks), at);
+  return sent;
+}
+
+/** Does what the matched rules want. @returns whether mail has been sent */
+async function act(
+  tx: Transaction,
+  deps: RunDeps,
+  organizationId: string,
+  looks: readonly RuleLook[],
+  now: number,
+): Promise<boolean> {
+  const matched = looks.filter(({ evaluation }) => evaluation.matched);
+  if (matched.length === 0) return false;
+  const { rows, placed } = await lockConversationsOf(
+    tx,
+    organizationId,
+    matched.map(({ message }) => message.id),
+  );
+  for (const look of matched) {
+    look.conversationId = placed.get(look.message.id) ?? look.conversationId;
+  }
+  const touched = await sendRuleMail(tx, deps, organizationId, matched, now);
+  // Mail of rules has moved these on.
+  for (const [id, row] of await lockRows(tx, organizationId, [...touched])) rows.set(id, row);
+  await applyChanges(tx, organizationId, matched, rows, now);
   return touched.size > 0;
 }
 
-/** The rows of the conversations that the messages are in, locked; one that is merged meanwhile is followed. */
+/** The conversations that the messages are in, locked: nothing moves the messages after that. */
 async function lockConversationsOf(
   tx: Transaction,
   organizationId: string,
   messageIds: readonly string[],
-): Promise<Map<string, ConversationRow>> {
+): Promise<{ rows: Map<string, ConversationRow>; placed: Map<string, string> }> {
   const rows = new Map<string, ConversationRow>();
   for (;;) {
-    const wanted = [
-      ...new Set((await selectConversationIds(tx, organizationId, messageIds)).values()),
-    ].filter((id) => !rows.has(id));
-    if (wanted.length === 0) return rows;
+    const placed = await selectConversationIds(tx, organizationId, messageIds);
+    const wanted = [...new Set(placed.values())].filter((id) => !rows.has(id));
+    if (wanted.length === 0) return { rows, placed };
     const locked = await lockRows(tx, organizationId, wanted);
+    if (locked.size === 0) throw new NotFoundError('conversation');
     for (const [id, row] of locked) rows.set(id, row);
-    if (wanted.every((id) => locked.get(id)?.merged_into_id === null)) return rows;
-    if (wanted.some((id) => !locked.has(id))) return rows;
   }
 }
 
