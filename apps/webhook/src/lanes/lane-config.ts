@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { parseSecret } from '@dak/formats/standard-webhooks';
 import type { BreakerState } from '../deliveries/breaker';
 import type { FailureStreak } from '../deliveries/auto-disable';
@@ -11,7 +12,7 @@ export const DEFAULT_CONCURRENCY = 32;
 export const DEFAULT_TIMEOUT_MS = 15_000;
 
 export interface SigningKey {
-  key: Uint8Array;
+  key: KeyObject;
   /** Milliseconds since the epoch; null = current. */
   validUntil: number | null;
 }
@@ -45,7 +46,9 @@ export function readLaneConfig(row: LaneConfigRow, sealing: Sealing): LaneConfig
   const keys = secrets
     .filter(({ own }) => own === hasOwn)
     .map(({ ciphertext, valid_until }) => ({
-      key: parseSecret(sealing.open(Buffer.from(ciphertext, 'base64'), row.organization_id)),
+      key: createSecretKey(
+        parseSecret(sealing.open(Buffer.from(ciphertext, 'base64'), row.organization_id)),
+      ),
       validUntil: valid_until === null ? null : Date.parse(valid_until),
     }));
   return {
