@@ -42,6 +42,13 @@ describe('an allowance', () => {
     expect(allows('http://localhost', target('https', 'localhost', 80), '127.0.0.1')).toBe(false);
   });
 
+  it('of a single address is for local names, since no public name leads there', () => {
+    const alone = parseAllowance('127.0.0.1');
+    expect(mayAllow(alone, target('http', 'localhost', 80))).toBe(true);
+    expect(mayAllow(alone, target('http', 'sink', 80))).toBe(true);
+    expect(mayAllow(alone, target('http', 'hooks.example.com', 80))).toBe(false);
+  });
+
   it('may let any name through when it has a network, since the name can lead there', () => {
     expect(mayAllow(parseAllowance('10.0.0.0/8'), target('http', 'a.example', 80))).toBe(true);
     expect(mayAllow(parseAllowance('https://10.0.0.0/8'), target('http', 'a.example', 80))).toBe(

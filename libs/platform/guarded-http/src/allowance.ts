@@ -86,11 +86,25 @@ export function allowsAddress(allowance: Allowance, target: Target, address: Add
   );
 }
 
-/** Whether some entry can let the target through once its name is resolved. */
+/**
+ * Whether some entry can let the target through once its name is resolved: one for the host, or a network that the
+ * name may lead to. A single address has no names but the local ones.
+ */
 export function mayAllow(allowance: Allowance, target: Target): boolean {
   return matching(allowance, target).some(
-    ({ host, network }) => network !== null || host === target.host,
+    ({ host, network }) =>
+      host === target.host ||
+      (network !== null && (isLocalName(target.host) || !isSingle(...network))),
   );
+}
+
+/** Resolved by the machine itself, and never under a public domain. */
+export function isLocalName(host: string): boolean {
+  return !host.includes('.') || host.endsWith('.localhost');
+}
+
+function isSingle(address: Address, prefix: number): boolean {
+  return prefix === (address.kind() === 'ipv4' ? 32 : 128);
 }
 
 /** Whether the operator has named this host. */

@@ -1,7 +1,7 @@
 import { promises, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { namesHost, type Allowance, type Target } from './allowance';
+import { isLocalName, namesHost, type Allowance, type Target } from './allowance';
 import { BlockedAddressError, ResolutionError } from './attempt-outcome';
 import { refusalOfAddress } from './judge-url';
 
@@ -92,7 +92,7 @@ export function createResolver(allowance: Allowance): Resolve {
   const resolver = new promises.Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
   return async (host) => {
     const name = host.replace(/\.$/, '');
-    if (!name.includes('.') || name.endsWith('.localhost') || namesHost(allowance, name)) {
+    if (isLocalName(name) || namesHost(allowance, name)) {
       return promises.lookup(host, { all: true });
     }
     const [four, six] = await Promise.allSettled([

@@ -89,6 +89,9 @@ describe('judgeUrl', () => {
       allowed: true,
     });
     expect(judge('http://localhost:99/', '127.0.0.0/8')).toMatchObject({ allowed: true });
+    expect(judge('http://localhost:99/', '127.0.0.1')).toMatchObject({ allowed: true });
+    expect(judge('http://hooks.example.com/', '127.0.0.1')).toMatchObject({ allowed: false });
+    expect(judge('https://hooks.example.com:99/', '127.0.0.1')).toMatchObject({ allowed: false });
     expect(judge('http://[::1]/', '127.0.0.1')).toMatchObject({ allowed: false });
   });
 });

@@ -293,7 +293,7 @@ describe('the resolver', () => {
   it('is not asked again for a connection that was judged and is still open', async () => {
     const sink = await receiver('ok');
     const flips = answers('127.0.0.1');
-    const http = client({ resolve: flips });
+    const http = client({ allow: parseAllowance('127.0.0.0/8'), resolve: flips });
     await post(http, named(sink));
     flips.mockResolvedValue([{ address: '169.254.169.254', family: 4 }]);
     expect(await post(http, named(sink))).toMatchObject({ status: 204 });
