@@ -68,6 +68,7 @@ export default tseslint.config(
       '**/migrate.ts',
       '**/inspect.ts',
       '**/import-mail.ts',
+      '**/analytics/rebuild.ts',
       '**/sink.ts',
       '**/*.spec.ts',
       '**/test/**/*.ts',

@@ -82,9 +82,11 @@ export function journalEntry(event: EventEnvelope): JournalEntry | null {
   if (content === null) return null;
   const eventId = event.id.slice(event.id.indexOf('_') + 1);
   const ids = [event.mailboxId, event.departmentId, event.conversationId, event.messageId];
-  for (const id of [eventId, event.organizationId, ...ids]) {
-    if (id === undefined || isUuid(id)) continue;
-    throw new InvalidError(`The event ${event.id} names ${id}, which is no UUID.`, 'bad_event');
+  const wrong = [eventId, event.organizationId, ...ids].find(
+    (id) => id !== undefined && !isUuid(id),
+  );
+  if (wrong !== undefined) {
+    throw new InvalidError(`The event ${event.id} names ${wrong}, which is no UUID.`, 'bad_event');
   }
   return {
     organizationId: event.organizationId,

@@ -24,8 +24,8 @@ const MIGRATIONS = join(__dirname, '../migrations');
 
 interface Progress {
   /** So many more are done. */
-  add(count: number): void;
-  end(): void;
+  readonly add: (count: number) => void;
+  readonly end: () => void;
 }
 
 async function rebuild(url: string, only: string | undefined): Promise<void> {
