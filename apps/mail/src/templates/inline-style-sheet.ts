@@ -1,5 +1,11 @@
 import { InvalidError } from '@dak/kernel';
-import { attributeValue, htmlTokens, VOID_ELEMENTS } from '@dak/formats/html';
+import {
+  attributeValue,
+  htmlTokens,
+  MAX_HTML_LENGTH,
+  VOID_ELEMENTS,
+  type HtmlToken,
+} from '@dak/formats/html';
 import {
   isFor,
   parseDeclarations,
@@ -9,11 +15,12 @@ import {
   type StyleRule,
 } from './style-sheet';
 
-const STYLE = /<style\b[^>]*>([\s\S]*?)<\/style\s*>/gi;
 const MAX_SHEET_LENGTH = 64 * 1024;
 /** Rules times elements; a newsletter has some ten thousand. */
 const MAX_MATCHES = 300_000;
-const MAX_DEPTH = 200;
+/** Characters of the result; the sanitizer takes no more. */
+const MAX_LENGTH = MAX_HTML_LENGTH;
+const MAX_DEPTH = 100;
 /** Elements whose end tag is often left out; the next sibling ends them. */
 const ENDED_BY_SIBLING: ReadonlySet<string> = new Set(['p', 'li', 'td', 'th', 'tr', 'dt', 'dd']);
 
@@ -24,20 +31,25 @@ const ENDED_BY_SIBLING: ReadonlySet<string> = new Set(['p', 'li', 'td', 'th', 't
  * @throws InvalidError for a sheet that would take too long to apply
  */
 export function inlineStyleSheet(html: string, field: string): string {
-  const sheet = [...html.matchAll(STYLE)].map(([, css]) => css ?? '').join('\n');
+  if (!/<style/i.test(html)) return html;
+  const tokens = htmlTokens(html);
+  const sheet = styleSheets(tokens)
+    .map(({ start, end }) => html.slice(start, end))
+    .join('\n');
   if (sheet.trim() === '') return html;
   if (sheet.length > MAX_SHEET_LENGTH) {
     throw tooCostly(field, `it is longer than ${MAX_SHEET_LENGTH} characters`);
   }
   const rules = parseStyleSheet(sheet).sort((one, other) => one.weight - other.weight);
-  const tokens = htmlTokens(html);
   if (rules.length * tokens.filter(({ type }) => type === 'open').length > MAX_MATCHES) {
     throw tooCostly(field, 'there are too many rules and elements');
   }
   const path: StyledElement[] = [];
   const pieces: string[] = [];
+  let length = 0;
   for (const token of tokens) {
     const source = html.slice(token.start, token.end);
+    length += source.length;
     if (token.type === 'close') close(path, token.name);
     if (token.type !== 'open') {
       pieces.push(source);
@@ -48,6 +60,9 @@ export function inlineStyleSheet(html: string, field: string): string {
     path.push(elementOf(name, attributes));
     if (path.length > MAX_DEPTH) throw tooCostly(field, 'elements are nested too deeply');
     const style = styleOf(rules, path, attributeValue(attributes, 'style') ?? '');
+    length += style?.length ?? 0;
+    if (length > MAX_LENGTH)
+      throw tooCostly(field, `it makes the mail longer than ${MAX_LENGTH} characters`);
     // Of an attribute that is there twice the first counts (HTML Living Standard §13.2.5.33).
     pieces.push(
       style === null
@@ -57,6 +72,14 @@ export function inlineStyleSheet(html: string, field: string): string {
     if (VOID_ELEMENTS.has(name)) path.pop();
   }
   return pieces.join('');
+}
+
+/** The content of the `<style>` elements. */
+export function styleSheets(tokens: readonly HtmlToken[]): HtmlToken[] {
+  return tokens.filter(({ type }, index) => {
+    const before = tokens[index - 1];
+    return type === 'other' && before?.type === 'open' && before.name === 'style';
+  });
 }
 
 /** null when no rule is for the element. */

@@ -200,6 +200,33 @@ describe('what is refused in a template', () => {
     expect(() => saved({ body_text: 'x', variables })).toThrow(sentence);
   });
 
+  it.each([
+    ['values', '{{a}}'.repeat(40_000)],
+    ['sections', '{{#a}}{{/a}}'.repeat(17_000)],
+    ['nested sections', `${'{{#a}}'.repeat(17_000)}${'{{/a}}'.repeat(17_000)}`],
+    ['beginnings of tags', '{{'.repeat(100_000)],
+    ['style elements that do not end', '<style>'.repeat(28_000)],
+    ['style elements', '<style>{{a}}</style>'.repeat(10_000)],
+    ['beginnings of style elements', '<style '.repeat(28_000)],
+    ['a rule for everything', `<style>*{${'a:b;'.repeat(15_000)}}</style>${'<b>'.repeat(40_000)}`],
+    ['selectors', `<style>${'* * * * *{a:b}'.repeat(3_000)}</style>${'<p>x'.repeat(90)}`],
+    ['nested elements', `<style>a>b c>d e{f:g}</style>${'<b>'.repeat(60_000)}`],
+    ['comments', `<style>${'/*'.repeat(30_000)}</style>x`],
+    ['at-rules', `<style>${'@a{'.repeat(20_000)}</style>x`],
+    ['properties', `<p style="${'a:b;'.repeat(50_000)}"><style>p{c:d}</style>x`],
+    ['attributes', `<style>p{c:d}</style><p ${'style=x '.repeat(25_000)}>x`],
+  ])('or taken, but not for long: many %s', (_, body_html) => {
+    const started = performance.now();
+    try {
+      filled({ body_html, variables: [text('a')] }, { a: 'x' });
+    } catch (error) {
+      expect(error).toMatchObject({
+        kind: expect.stringMatching(/^(invalid|too_large)$/) as string,
+      });
+    }
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
   it('a style sheet that would take long', () => {
     const rules = Array.from({ length: 3000 }, (_, index) => `.c${index}{color:red}`).join('');
     const slow = `<style>${rules}</style>${'<p>x</p>'.repeat(3000)}`;

@@ -28,7 +28,9 @@ interface SelectorStep {
   readonly isChild: boolean;
 }
 
-const MAX_STEPS = 8;
+const MAX_STEPS = 5;
+/** Of one rule. */
+const MAX_DECLARATIONS = 50;
 const STEP = /^(?:\*|[a-z][a-z0-9]*)?(?:[.#][a-z_-][\w-]*)*$/i;
 
 /**
@@ -52,7 +54,10 @@ export function parseStyleSheet(css: string): StyleRule[] {
     const close = isAtRule ? endOfBlock(source, open) : source.indexOf('}', open);
     const until = close < 0 ? source.length : close;
     if (!isAtRule) {
-      const declarations = parseDeclarations(source.slice(open + 1, until));
+      const declarations = parseDeclarations(source.slice(open + 1, until)).slice(
+        0,
+        MAX_DECLARATIONS,
+      );
       for (const selector of source.slice(at, open).split(',')) {
         const steps = declarations.length === 0 ? null : parseSelector(selector);
         if (steps === null) continue;

@@ -1,11 +1,10 @@
 import { InvalidError } from '@dak/kernel';
-import { MAX_HTML_LENGTH, sanitizeHtml } from '@dak/formats/html';
-import { inlineStyleSheet } from './inline-style-sheet';
+import { htmlTokens, MAX_HTML_LENGTH, sanitizeHtml } from '@dak/formats/html';
+import { inlineStyleSheet, styleSheets } from './inline-style-sheet';
 
 const TAG = /\{\{[\s\S]*?\}\}/g;
 /** Where an address begins. */
 const URL_ATTRIBUTE = /\b(?:href|src)\s*=\s*["']?\s*$/i;
-const STYLE = /<style\b[^>]*>[\s\S]*?<\/style\s*>/gi;
 const FIELD = 'body_html';
 
 /**
@@ -50,12 +49,12 @@ interface Marks {
 function markTags(source: string): Marks {
   let word = 'dakTag';
   while (source.includes(word)) word += 'X';
-  const sheets = [...source.matchAll(STYLE)].map(
-    ({ index, 0: text }) => [index, index + text.length] as const,
-  );
+  const sheets = /<style/i.test(source) ? styleSheets(htmlTokens(source)) : [];
+  let sheet = 0;
   const tags: { tag: string; inSheet: boolean }[] = [];
   const html = source.replace(TAG, (tag: string, at: number) => {
-    const inSheet = sheets.some(([from, to]) => at >= from && at < to);
+    while (sheet < sheets.length && sheets[sheet]!.end <= at) sheet += 1;
+    const inSheet = sheet < sheets.length && at >= sheets[sheet]!.start;
     if (inSheet && /^\{\{\s*[#^/]/.test(tag)) {
       throw new InvalidError(
         `${FIELD} has the tag ${tag.slice(0, 100)} in a style sheet, where only values such as {{color}} can stand.`,
