@@ -8,6 +8,7 @@ import { FolderBlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
 import { recordMessages } from '../src/conversations/record-messages';
 import type { NewMessage } from '../src/messages/new-message';
+import { createTenantHandlers } from '../src/organizations/handlers';
 import { createRuleHandlers } from '../src/rules/handlers';
 import { createRuleCache } from '../src/rules/rule-cache';
 import type { Arrival } from '../src/rules/rule-match';
@@ -79,6 +80,7 @@ export async function openRules(clock: Clock = Date.now) {
     blobs,
     deps,
     handlers,
+    tenants: createTenantHandlers({ database, clock }),
     query,
     store,
     run: (caller: Principal, arrivals: readonly Arrival[]) =>

@@ -93,6 +93,70 @@ describe('the rules of a regular user', () => {
     expect((await rules.conversation(admin, second.conversationId)).labels).toEqual([]);
   });
 
+  it('follow what the gateway says of the person: role, departments, deactivation', async () => {
+    const departmentId = uuidv7();
+    await rules.query(
+      admin.organizationId,
+      'insert into mailbox_department (organization_id, mailbox_id, department_id) values ($1, $2, $3)',
+      [admin.organizationId, hidden.id, departmentId],
+    );
+    const put = (version: number, changes: object) =>
+      rules.tenants.putUser(
+        {
+          organizationId: admin.organizationId,
+          userId: admin.userId,
+          role: 'admin',
+          active: true,
+          departmentIds: [],
+          version,
+          ...changes,
+        },
+        contextOf(admin),
+      );
+    await rules.create(admin, {});
+    const isRun = async () => {
+      const { conversationId } = await rules.receive(admin, hidden.id);
+      const rows = await rules.query(
+        admin.organizationId,
+        'select from rule_run where conversation_id = $1',
+        [conversationId],
+      );
+      return rows.length === 1;
+    };
+    expect(await isRun()).toBe(true);
+    await put(2, { role: 'user' });
+    expect(await isRun()).toBe(false);
+    await put(3, { role: 'user', departmentIds: [departmentId] });
+    expect(await isRun()).toBe(true);
+    await put(4, { active: false });
+    // Late and older: it says nothing any more.
+    await put(3, {});
+    expect(await isRun()).toBe(false);
+    await put(5, {});
+    expect(await isRun()).toBe(true);
+  });
+
+  it('do not assign to somebody who has been deactivated', async () => {
+    await rules.create(admin, {
+      actions: [{ type: 'assign', user_id: user.userId, user_name: 'Ravi' }],
+    });
+    await rules.tenants.putUser(
+      {
+        organizationId: admin.organizationId,
+        userId: user.userId,
+        role: 'user',
+        active: false,
+        departmentIds: [],
+        version: 1,
+      },
+      contextOf(admin),
+    );
+    const { conversationId } = await rules.receive(admin, mailbox.id);
+    const [run] = await rules.runs(admin, conversationId);
+    expect(run!.actions).toMatchObject([{ outcome: 'failed' }]);
+    expect((await rules.conversation(admin, conversationId)).assignee_id).toBeNull();
+  });
+
   it('do not reach further because an admin edits them', async () => {
     const rule = await rules.create(user, { mailbox_ids: [mailbox.id] });
     await rules.handlers.updateRule(

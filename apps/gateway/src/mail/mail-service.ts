@@ -1,5 +1,5 @@
 import { DomainError, uuidv7 } from '@dak/kernel';
-import type { Channel } from '@dak/platform/grpc';
+import type { CallOptions, Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend';
 import { analyticsRoutes } from './analytics';
 import { attachmentRoutes } from './attachments';
@@ -69,6 +69,12 @@ export function mailService(channel: Channel): Backend {
         throw error;
       }
     },
+    announceUser: async ({ organizationId, userId, role, active, departmentIds, version }) => {
+      await clients.tenants.putUser(
+        { organizationId, userId, role, active, departmentIds, version },
+        announcement(),
+      );
+    },
     announceOrganization: async (organization) => {
       await clients.tenants.putOrganization(
         {
@@ -80,12 +86,16 @@ export function mailService(channel: Channel): Backend {
             ? {}
             : { defaultFromName: organization.defaultFromName }),
         },
-        {
-          principal: null,
-          requestId: `announce-${uuidv7()}`,
-          deadline: Date.now() + ANNOUNCE_WITHIN_MS,
-        },
+        announcement(),
       );
     },
+  };
+}
+
+function announcement(): CallOptions {
+  return {
+    principal: null,
+    requestId: `announce-${uuidv7()}`,
+    deadline: Date.now() + ANNOUNCE_WITHIN_MS,
   };
 }

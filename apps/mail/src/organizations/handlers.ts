@@ -3,8 +3,9 @@ import { InvalidError, isUuid, type Clock } from '@dak/kernel';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { saveOrganization } from './organization-store';
+import { savePerson } from './person-store';
 
-/** What the gateway tells about organizations; registered for the gateway alone. */
+/** What the gateway tells about organizations and their people; registered for the gateway alone. */
 export function createTenantHandlers(deps: {
   database: Database;
   clock: Clock;
@@ -16,6 +17,16 @@ export function createTenantHandlers(deps: {
       }
       await deps.database.inTenant(request.organizationId, (tx) =>
         saveOrganization(tx, request, new Date(deps.clock())),
+      );
+      return {};
+    },
+    async putUser(request) {
+      if (!isUuid(request.organizationId)) {
+        throw new InvalidError('organization_id must be a UUID.');
+      }
+      if (!isUuid(request.userId)) throw new InvalidError('user_id must be a UUID.');
+      await deps.database.inTenant(request.organizationId, (tx) =>
+        savePerson(tx, request, new Date(deps.clock())),
       );
       return {};
     },

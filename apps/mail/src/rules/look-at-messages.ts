@@ -1,11 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { uuidv7 } from '@dak/kernel';
+import type { Access } from '../mailboxes/visibility';
 import { accessOf } from './check-references';
 import { evaluateRule } from './evaluate-rule';
-import { isAtLeast, type OwnerAccess } from './owner-access';
-import { covers, type Rule } from './rule';
+import { covers, type Action, type Rule } from './rule';
 import type { Arrival, RuleLook } from './rule-match';
 import type { StoredRuleMessage } from './rule-message-store';
+import type { ActionOutcome } from './rule-run-store';
+import { isAtLeast, type Standing } from './standing';
 
 /** Events between the first cause and the last that rules act upon. */
 export const MAX_CAUSATION_DEPTH = 8;
@@ -25,7 +27,7 @@ export interface LookedAtMessage {
 export async function lookAtMessages(
   messages: readonly LookedAtMessage[],
   rules: readonly Rule[],
-  ownerAccess: OwnerAccess,
+  standing: Standing,
 ): Promise<RuleLook[]> {
   const looks: RuleLook[] = [];
   const labels = new Map(
@@ -36,21 +38,16 @@ export async function lookAtMessages(
     const { conversationId } = message;
     for (const rule of rules) {
       if (!covers(rule, message.mailboxId)) continue;
-      const access = ownerAccess(rule, message.mailboxId);
+      const access = standing.ownerAccess(rule, message.mailboxId);
       if (access === null) continue;
       if (performance.now() - sliceStart > SLICE_MS) {
         await turn();
         sliceStart = performance.now();
       }
       const evaluation = evaluateRule(rule, message, labels.get(conversationId) ?? []);
-      const outcomes = !evaluation.matched
-        ? []
-        : rule.actions.map((action) => {
-            const refusal = refusalOfAll(arrival) ?? lackOf(isAtLeast(access, accessOf([action])));
-            return refusal === null
-              ? null
-              : { type: action.type, outcome: 'skipped' as const, error: refusal };
-          });
+      const outcomes = evaluation.matched
+        ? rule.actions.map((action) => refusalOf(action, arrival, access, standing))
+        : [];
       looks.push({
         runId: uuidv7(),
         rule,
@@ -68,16 +65,28 @@ export async function lookAtMessages(
   return looks;
 }
 
-function refusalOfAll({ causationDepth }: Arrival): string | null {
-  return causationDepth > MAX_CAUSATION_DEPTH
-    ? `${causationDepth} events led to this one, which looks like a loop of rules.`
-    : null;
-}
-
-function lackOf(isAllowed: boolean): string | null {
-  return isAllowed
-    ? null
-    : 'Who made the rule may no longer do this in the mailbox: an admin can raise their access.';
+/** What becomes of an action that is not to be tried; null = it is. */
+function refusalOf(
+  action: Action,
+  { causationDepth }: Arrival,
+  access: Access,
+  standing: Standing,
+): ActionOutcome | null {
+  const { type } = action;
+  if (causationDepth > MAX_CAUSATION_DEPTH) {
+    const error = `${causationDepth} events led to this one, which looks like a loop of rules.`;
+    return { type, outcome: 'skipped', error };
+  }
+  if (!isAtLeast(access, accessOf([action]))) {
+    const error =
+      'Who made the rule may no longer do this in the mailbox: an admin can raise their access.';
+    return { type, outcome: 'skipped', error };
+  }
+  if (action.type === 'assign' && !standing.isActive(action.user_id)) {
+    const error = 'The user has been deactivated: choose another one in the rule.';
+    return { type, outcome: 'failed', error };
+  }
+  return null;
 }
 
 function labelsAfter(

@@ -5,7 +5,6 @@ import { lockConversations } from '../conversations/conversation-store';
 import type { ConversationRow } from '../conversations/conversation-row';
 import { applyChanges } from './apply-changes';
 import { lookAtMessages } from './look-at-messages';
-import { loadOwnerAccess } from './owner-access';
 import { covers } from './rule';
 import type { RulesOf } from './rule-cache';
 import type { Arrival, RuleLook } from './rule-match';
@@ -13,6 +12,7 @@ import { neededFacts } from './rule-message';
 import { loadRuleMessages, rememberSenders, selectConversationIds } from './rule-message-store';
 import { insertRuleRuns, type RuleRun } from './rule-run-store';
 import { addToTallies } from './rule-store';
+import { loadStanding } from './standing';
 import { sendRuleMail, type SendDeps } from './send-rule-mail';
 
 /** Consumer group, in the log and in the inbox. */
@@ -79,14 +79,14 @@ async function runOn(
     arrivals.map(({ messageId }) => messageId),
     neededFacts(relevant),
   );
-  const ownerAccess = await loadOwnerAccess(tx, organizationId, relevant, mailboxIds);
+  const standing = await loadStanding(tx, organizationId, relevant, mailboxIds);
   const looks = await lookAtMessages(
     arrivals.flatMap((arrival) => {
       const message = messages.get(arrival.messageId);
       return message === undefined ? [] : [{ arrival, message }];
     }),
     relevant,
-    ownerAccess,
+    standing,
   );
   const now = deps.clock();
   const at = new Date(now).toISOString();
