@@ -87,9 +87,11 @@ const DNS_TIMEOUT_MS = 2_000;
  * server would hold them, and with them every file and every other look-up. Names without a dot and
  * names that the operator allowed also come from the hosts file and search domains, which only the
  * system's resolver knows.
+ * @param nameServers `address:port` each; those of the system if absent
  */
-export function createResolver(allowance: Allowance): Resolve {
+export function createResolver(allowance: Allowance, nameServers?: readonly string[]): Resolve {
   const resolver = new promises.Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
+  if (nameServers !== undefined) resolver.setServers(nameServers);
   return async (host) => {
     const name = host.replace(/\.$/, '');
     if (isLocalName(name) || namesHost(allowance, name)) {
