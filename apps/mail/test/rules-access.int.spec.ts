@@ -271,6 +271,22 @@ describe('a rule', () => {
     expect(await rules.runs(admin, conversationId)).toEqual([]);
   });
 
+  it('can be turned off when a mailbox that it names is gone, and not on again', async () => {
+    const gone = await insertMailbox(rules.database, admin.organizationId);
+    const rule = await rules.create(admin, { mailbox_ids: [gone.id] });
+    await rules.query(admin.organizationId, 'update mailbox set deleted_at = now() where id = $1', [
+      gone.id,
+    ]);
+    const change = async (fields: { enabled?: boolean; name?: string }) =>
+      rules.handlers.updateRule(
+        { id: rule.id, fields: Object.keys(fields), rule: ruleDefinition(fields) },
+        contextOf(admin),
+      );
+    await change({ enabled: false });
+    await change({ name: 'kept for later' });
+    await expect(change({ enabled: true })).rejects.toThrow(/mailbox_ids\[0\]/);
+  });
+
   it('is one of 200 of an organization, also when many are made at once', async () => {
     await rules.query(
       admin.organizationId,

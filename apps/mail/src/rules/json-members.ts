@@ -1,8 +1,13 @@
 import { InvalidError } from '@dak/kernel';
 
+const MAX_BYTES = 256 * 1024;
+
 /** @throws InvalidError unless `json` is a JSON array; empty bytes are an empty one */
 export function jsonList(field: string, json: Uint8Array): unknown[] {
   if (json.length === 0) return [];
+  if (json.length > MAX_BYTES) {
+    throw new InvalidError(`${field} must have at most ${MAX_BYTES} bytes altogether.`);
+  }
   let parsed: unknown = null;
   try {
     parsed = JSON.parse(Buffer.from(json).toString('utf8'));

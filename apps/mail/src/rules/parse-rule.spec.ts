@@ -87,6 +87,10 @@ describe('conditions', () => {
       /^conditions\[1\] must be an object/,
     ],
     [{}, /^conditions must be a list/],
+    [
+      Array.from({ length: 3 }, () => one('subject', 'in', Array(150).fill('x'.repeat(990)))[0]),
+      /^conditions must have at most 262144 bytes/,
+    ],
     [Array.from({ length: 51 }, () => one('subject', 'exists')[0]), /at most 50/],
   ])('are refused by name: %#', (conditions, message) => {
     expect(() => conditionsOf(conditions)).toThrow(message);

@@ -13,7 +13,7 @@ import { ownerOf } from './create-rule';
 import { loadRule } from './load-rule';
 import { definitionOf, patchRule } from './parse-rule';
 import { ruleDocument } from './render-rule';
-import type { Rule } from './rule';
+import type { Rule, RuleDefinition } from './rule';
 import type { RuleDeps } from './rule-deps';
 import { bumpRuleSet, deleteRuleRow, insertRuleVersion, updateRuleRow } from './rule-store';
 
@@ -40,7 +40,7 @@ export function updateRule(
     const isSame =
       isDeepStrictEqual(definitionOf(before), definition) && isDeepStrictEqual(before.owner, owner);
     if (isSame) return ruleDocument({ rule: before, stats });
-    await checkReferences(tx, principal, definition);
+    if (reachesFurther(before, definition)) await checkReferences(tx, principal, definition);
     const at = new Date(now).toISOString();
     const rule: Rule = {
       ...before,
@@ -76,6 +76,20 @@ export function deleteRule(
     await deleteRuleRow(tx, organizationId, rule.id);
     return {};
   });
+}
+
+/**
+ * A rule can always be turned off, renamed or moved, also when a mailbox or template that it names is
+ * gone; everything else is checked as for a new one.
+ */
+function reachesFurther(before: RuleDefinition, after: RuleDefinition): boolean {
+  const scopeOf = ({ mailbox_ids, match, conditions, actions }: RuleDefinition) => ({
+    mailbox_ids,
+    match,
+    conditions,
+    actions,
+  });
+  return (after.enabled && !before.enabled) || !isDeepStrictEqual(scopeOf(before), scopeOf(after));
 }
 
 function requireVersion(expected: number | undefined, current: number): void {
