@@ -16,10 +16,10 @@ import { departmentRoutes } from './departments/department-routes';
 import { capabilitiesRoute } from './discovery/capabilities-route';
 import { documentRoutes } from './discovery/document-routes';
 import { indexRoute } from './discovery/index-route';
-import { createEventFeed } from './event-stream/event-feed';
+import { createEventFeed, KEEP_HOURS } from './event-stream/event-feed';
 import { eventStreamRoutes } from './event-stream/event-stream-routes';
 import { eventTypesRoute } from './event-stream/event-types-route';
-import type { StreamLimits } from './event-stream/stream-hub';
+import { DEFAULT_STREAM_LIMITS, type StreamLimits } from './event-stream/stream-hub';
 import { firstRun, type FirstRun, type FirstRunOptions } from './first-run/first-run';
 import { HttpMetrics } from './http/http-metrics';
 import { HttpServer } from './http/http-server';
@@ -240,6 +240,7 @@ function allRoutes(
           ticketKey: derived(options.secret, 'links to files'),
           clock: parts.clock,
           seesMailbox: options.seesMailbox ?? (() => Promise.resolve(false)),
+          seesWebhook: options.seesWebhook ?? (() => Promise.resolve(false)),
         })
       : (options.routes ?? []);
   const all = (): readonly Route[] => routes;
@@ -251,7 +252,12 @@ function allRoutes(
     capabilitiesRoute({
       routes: all,
       rateLimits: limits,
-      serviceLimits: options.serviceLimits ?? {},
+      serviceLimits: {
+        event_stream_history_hours: KEEP_HOURS,
+        event_streams_per_credential: { ...DEFAULT_STREAM_LIMITS, ...options.streamLimits }
+          .perCredential,
+        ...options.serviceLimits,
+      },
     }),
     ...documentRoutes({ version, routes: all }),
     ...serviceRoutes,

@@ -30,6 +30,8 @@ const LIMITS = {
   attachment_bytes: 20 * MB,
   attachments_per_message: 20,
   mail_body_bytes: 2 * MB,
+  templates: 1_000,
+  template_body_bytes: 200 * 1024,
 };
 
 /** What the gateway needs of the mail service behind `channel`: its routes and what identity asks of it. */
@@ -42,7 +44,7 @@ export function mailService(channel: Channel): Backend {
       ...conversationSetRoutes(clients, directory),
       ...messageRoutes(clients, directory),
       ...labelRoutes(clients),
-      ...ruleRoutes(clients, directory),
+      ...ruleRoutes(clients, { directory, seesWebhook: parts.seesWebhook }),
       ...searchRoutes(clients),
       ...submissionRoutes(clients),
       ...draftRoutes(clients),
