@@ -82,11 +82,8 @@ export function journalEntry(event: EventEnvelope): JournalEntry | null {
   if (content === null) return null;
   const eventId = event.id.slice(event.id.indexOf('_') + 1);
   const ids = [event.mailboxId, event.departmentId, event.conversationId, event.messageId];
-  const wrong = [eventId, event.organizationId, ...ids].find(
-    (id) => id !== undefined && !isUuid(id),
-  );
-  if (wrong !== undefined) {
-    throw new InvalidError(`The event ${event.id} names ${wrong}, which is no UUID.`, 'bad_event');
+  for (const id of [eventId, event.organizationId, ...ids]) {
+    if (id !== undefined && !isUuid(id)) throw notAnId(event.id, id);
   }
   return {
     organizationId: event.organizationId,
@@ -103,6 +100,10 @@ export function journalEntry(event: EventEnvelope): JournalEntry | null {
     },
     content,
   };
+}
+
+function notAnId(eventId: string, id: string): InvalidError {
+  return new InvalidError(`The event ${eventId} names ${id}, which is no UUID.`, 'bad_event');
 }
 
 /** When the event happened, in milliseconds as the journal keeps it. */
