@@ -17,9 +17,12 @@ export interface RouteParts {
   readonly clock: Clock;
   /** Whether the caller sees the mailbox. */
   readonly seesMailbox: SeesMailbox;
+  /** Whether the caller sees the webhook. */
+  readonly seesWebhook: SeesWebhook;
 }
 
 export type SeesMailbox = (mailboxId: string, call: CallOptions) => Promise<boolean>;
+export type SeesWebhook = (webhookId: string, call: CallOptions) => Promise<boolean>;
 
 /** What the services behind the gateway bring to it. */
 export interface Backend {
@@ -31,6 +34,8 @@ export interface Backend {
   visibleMailboxIds?: (call: CallOptions) => Promise<readonly string[]>;
   /** From the mail service; nobody sees any without it. */
   seesMailbox?: SeesMailbox;
+  /** From the webhook service; nobody sees any without it. */
+  seesWebhook?: SeesWebhook;
   /** Who may read what happened where, from the mail service; without it nobody but administrators sees events. */
   findReaders?: FindReaders;
   /** Tells the services about a new or changed organization; repeated until it resolves. */
@@ -43,6 +48,7 @@ export interface Backend {
 export function combineBackends(backends: readonly Backend[]): Backend {
   const visibility = backends.find(({ visibleMailboxIds }) => visibleMailboxIds !== undefined);
   const mailboxes = backends.find(({ seesMailbox }) => seesMailbox !== undefined);
+  const webhooks = backends.find(({ seesWebhook }) => seesWebhook !== undefined);
   const readers = backends.find(({ findReaders }) => findReaders !== undefined);
   return {
     routes: (parts) =>
@@ -54,6 +60,7 @@ export function combineBackends(backends: readonly Backend[]): Backend {
     ),
     ...(visibility && { visibleMailboxIds: visibility.visibleMailboxIds }),
     ...(mailboxes && { seesMailbox: mailboxes.seesMailbox }),
+    ...(webhooks && { seesWebhook: webhooks.seesWebhook }),
     ...(readers && { findReaders: readers.findReaders }),
     announceOrganization: async (organization) => {
       await Promise.all(

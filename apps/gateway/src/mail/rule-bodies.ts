@@ -8,7 +8,9 @@ import {
   RuleConditionValue,
 } from '@dak/contracts/api';
 import { RuleDefinition } from '@dak/contracts/mail';
-import type { MailDirectory } from './mail-directory';
+import type { Principal } from '@dak/kernel';
+import type { CallOptions } from '@dak/platform/grpc';
+import type { RouteParts } from '../backend';
 import { noSuch } from './mail-directory';
 import { jsonField } from './request-fields';
 
@@ -97,13 +99,25 @@ export const dryRunBody = z
 
 export type RuleBody = z.output<typeof updateRuleBody>;
 
+/** Whom and what an action can name beyond the mail service. */
+export type RuleTargets = Pick<RouteParts, 'directory' | 'seesWebhook'>;
+
+export interface Caller {
+  readonly principal: Pick<Principal, 'organizationId'>;
+  readonly call: CallOptions;
+}
+
 /** The rule as the mail service takes it; names of assigned users come along, as it does not know them. */
 export async function toRuleDefinition(
-  directory: MailDirectory,
-  organizationId: string,
+  targets: RuleTargets,
+  caller: Caller,
   body: RuleBody,
   at = '',
 ): Promise<RuleDefinition> {
+  const actions = [];
+  for (const [index, action] of (body.actions ?? []).entries()) {
+    actions.push(await withTarget(targets, caller, action, `${at}actions[${index}]`));
+  }
   return RuleDefinition.fromPartial({
     name: body.name ?? '',
     kind: body.kind ?? 'automation',
@@ -112,39 +126,46 @@ export async function toRuleDefinition(
     mailboxIds: body.mailbox_ids ?? [],
     match: body.match ?? 'all',
     conditionsJson: jsonField(body.conditions ?? []),
-    actionsJson: jsonField(await withTargets(directory, organizationId, body.actions ?? [], at)),
+    actionsJson: jsonField(actions),
     stop: body.stop ?? false,
   });
 }
 
-/** @throws InvalidError naming the action whose user or department the organization does not have */
-async function withTargets(
-  directory: MailDirectory,
-  organizationId: string,
-  actions: NonNullable<RuleBody['actions']>,
+/** @throws InvalidError when the organization has no such user, department or webhook */
+async function withTarget(
+  { directory, seesWebhook }: RuleTargets,
+  { principal: { organizationId }, call }: Caller,
+  action: NonNullable<RuleBody['actions']>[number],
   at: string,
-): Promise<object[]> {
-  const known: object[] = [];
-  for (const [index, one] of actions.entries()) {
-    const place = `${at}actions[${index}]`;
-    const { department_id: departmentId, user_id: userId } = one;
-    if (one.type === 'set_department' && isUuidText(departmentId)) {
-      await directory.requireDepartments(organizationId, [
-        { field: `${place}.department_id`, id: departmentId },
-      ]);
+): Promise<object> {
+  // What is no UUID is refused by the mail service, which knows all members.
+  const idOf = (name: string): string | null => {
+    const id = action[name];
+    return z.uuid().safeParse(id).success ? String(id) : null;
+  };
+  switch (action.type) {
+    case 'set_department': {
+      const id = idOf('department_id');
+      const field = `${at}.department_id`;
+      if (id !== null) await directory.requireDepartments(organizationId, [{ field, id }]);
+      return action;
     }
-    if (one.type !== 'assign' || !isUuidText(userId)) {
-      known.push(one);
-      continue;
+    case 'notify_webhook': {
+      const id = idOf('webhook_id');
+      const asked = { ...call, isRead: true, idempotency: undefined };
+      if (id !== null && !(await seesWebhook(id, asked))) {
+        throw noSuch({ field: `${at}.webhook_id` }, 'webhook', '/webhooks');
+      }
+      return action;
     }
-    const name = await directory.userName(organizationId, userId);
-    if (name === null) throw noSuch({ field: `${place}.user_id` }, 'user', '/settings/users');
-    known.push({ ...one, user_name: name });
+    case 'assign': {
+      const id = idOf('user_id');
+      if (id === null) return action;
+      const name = await directory.userName(organizationId, id);
+      if (name === null) throw noSuch({ field: `${at}.user_id` }, 'user', '/settings/users');
+      return { ...action, user_name: name };
+    }
+    default:
+      return action;
   }
-  return known;
-}
-
-/** Anything else is refused by the mail service, which names the member. */
-function isUuidText(value: unknown): value is string {
-  return z.uuid().safeParse(value).success;
 }

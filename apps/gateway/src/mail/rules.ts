@@ -9,7 +9,6 @@ import {
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
-import type { MailDirectory } from './mail-directory';
 import { sentFields } from './request-fields';
 import {
   createRuleBody,
@@ -17,7 +16,9 @@ import {
   testRuleBody,
   toRuleDefinition,
   updateRuleBody,
+  type Caller,
   type RuleBody,
+  type RuleTargets,
 } from './rule-bodies';
 import { servicePageReply, toPageRequest } from './service-page';
 
@@ -32,19 +33,16 @@ const runQuery = z.object({
   matched: queryBoolean().optional().meta({ description: 'Only hits, or only misses.' }),
 });
 
-export function ruleRoutes(
-  { rules }: Pick<MailClients, 'rules'>,
-  directory: MailDirectory,
-): Route[] {
+export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTargets): Route[] {
   const subjectOf = async (
-    organizationId: string,
+    { principal, call }: Caller,
     body: { rule?: RuleBody | undefined; rule_id?: string | undefined },
   ) =>
     body.rule === undefined
       ? ({ $case: 'ruleId', value: body.rule_id ?? '' } as const)
       : ({
           $case: 'rule',
-          value: await toRuleDefinition(directory, organizationId, body.rule, 'rule.'),
+          value: await toRuleDefinition(parts, { principal, call }, body.rule, 'rule.'),
         } as const);
 
   return [
@@ -69,7 +67,7 @@ export function ruleRoutes(
       request: { body: createRuleBody },
       responses: { 201: { description: 'The rule', schema: rule } },
       handler: async ({ body, principal, call }) => {
-        const definition = await toRuleDefinition(directory, principal.organizationId, body);
+        const definition = await toRuleDefinition(parts, { principal, call }, body);
         return documentReply(201, await rules.createRule({ rule: definition }, call));
       },
     }),
@@ -93,7 +91,7 @@ export function ruleRoutes(
       request: { params: idParams, body: updateRuleBody },
       responses: { 200: { description: 'The rule', schema: rule } },
       handler: async ({ params, body, principal, ifMatch, call }) => {
-        const definition = await toRuleDefinition(directory, principal.organizationId, body);
+        const definition = await toRuleDefinition(parts, { principal, call }, body);
         const request = {
           id: params.id,
           expectedVersion: ifMatch ?? undefined,
@@ -177,7 +175,7 @@ export function ruleRoutes(
         200: { description: 'The verdicts', schema: RuleTestRecord.meta({ id: 'RuleTest' }) },
       },
       handler: async ({ body, principal, call }) => {
-        const subject = await subjectOf(principal.organizationId, body);
+        const subject = await subjectOf({ principal, call }, body);
         const request = { subject, messageId: body.message_id };
         return documentReply(200, await rules.testRule(request, call));
       },
@@ -192,7 +190,7 @@ export function ruleRoutes(
       request: { body: dryRunBody },
       responses: { 202: { description: 'The dry run, as far as it is', schema: dryRun } },
       handler: async ({ body, principal, call }) => {
-        const subject = await subjectOf(principal.organizationId, body);
+        const subject = await subjectOf({ principal, call }, body);
         const request = { subject, from: body.from, to: body.to };
         return documentReply(202, await rules.startRuleDryRun(request, call));
       },

@@ -1,4 +1,4 @@
-import { uuidv7 } from '@dak/kernel';
+import { DomainError, uuidv7 } from '@dak/kernel';
 import type { CallOptions, Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend';
 import { deliveryRoutes } from './delivery-routes';
@@ -21,6 +21,15 @@ export function webhookService(channel: Channel): Backend {
       ...secretRoutes(clients),
     ],
     serviceLimits: LIMITS,
+    seesWebhook: async (id, call) => {
+      try {
+        await clients.webhooks.getEndpoint({ id }, call);
+        return true;
+      } catch (error) {
+        if (error instanceof DomainError && error.kind === 'not_found') return false;
+        throw error;
+      }
+    },
     announceOrganization: async ({ organizationId, name, status }) => {
       await clients.tenants.putOrganization({ organizationId, name, status }, announcement());
     },
