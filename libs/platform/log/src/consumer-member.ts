@@ -158,6 +158,9 @@ export class ConsumerMember implements Subscription {
     for (const [name, partition] of this.#owned) {
       if (epochs.get(name) !== partition.epoch) this.#lose(name);
     }
+    // Given up here while the database was away: renewed for ever, nobody would read them any more.
+    const forgotten = still.filter(({ topic, part }) => !this.#owned.has(`${topic}/${part}`));
+    if (forgotten.length > 0) await store.release(forgotten);
     const share = shareOf(this.#partitions, members, this.#member);
     const staying = [...this.#owned.values()].filter((partition) => !partition.draining);
     if (staying.length > share) {

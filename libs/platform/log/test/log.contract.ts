@@ -434,6 +434,18 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     await eventually(() => new Set(seen).size === 4);
   });
 
+  it('reads a partition again that it gave up while the database was away', async () => {
+    const { handler, total } = recorder();
+    const member = await log.subscribe('reader', ['notes.v1'], handler);
+    await eventually(() => member.assigned().length === 3);
+    // Away for longer than the lease, and nobody else was there to take over.
+    await underTest.admin.query('alter table consumer_offset rename to away');
+    await eventually(() => member.assigned().length === 0);
+    await underTest.admin.query('alter table away rename to consumer_offset');
+    await log.publish(messagesFor('notes.v1', ['a', 'b', 'c', 'd', 'e', 'f'], 2));
+    await eventually(() => total() === 12);
+  });
+
   it('takes and gives back events of many sizes at once', async () => {
     const sizes = [0, 1, 500, 70_000, 400_000, 1_200_000, 300, 600_000, 600_000];
     const seen: number[] = [];

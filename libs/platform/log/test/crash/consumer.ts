@@ -1,5 +1,13 @@
-import { claimInbox, fromLogRecord } from '../../src/index';
-import { CRASH_TOPICS, GROUP, ORGANIZATION, onStop, openService, openStageLog } from './stage';
+import { claimInbox, fromLogRecord, type RecordHandler } from '../../src/index';
+import {
+  CRASH_TOPICS,
+  GROUP,
+  ORGANIZATION,
+  insist,
+  onStop,
+  openService,
+  openStageLog,
+} from './stage';
 
 const NOTE = `
   insert into ledger (event_id, key, seq)
@@ -12,7 +20,7 @@ const ADD = `
 async function main(): Promise<void> {
   const log = await openStageLog();
   const database = openService('consumer');
-  await log.subscribe(GROUP, Object.keys(CRASH_TOPICS), async (records) => {
+  const add: RecordHandler = async (records) => {
     const events = records.map(fromLogRecord);
     await database.inTenant(ORGANIZATION, async (tx) => {
       const fresh = await claimInbox(
@@ -30,7 +38,8 @@ async function main(): Promise<void> {
       ]);
       await tx.query(ADD, [own[0]!.conversationId, own.length]);
     });
-  });
+  };
+  await insist(() => log.subscribe(GROUP, Object.keys(CRASH_TOPICS), add));
   onStop(async () => {
     await log.close();
     await database.close();

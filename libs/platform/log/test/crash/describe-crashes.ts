@@ -128,10 +128,23 @@ export function describeCrashes(
       });
 
       for (const writer of writers) await writer.stop();
-      await until(async () => {
-        const { written, lost } = await checkLedger(admin, []);
-        return written > 0 && lost === 0;
-      }, 'every effect');
+      await until(
+        async () => (await checkLedger(admin, [])).lost === 0,
+        'every effect',
+        async () => ({
+          seed: SEED,
+          ...report,
+          findings: await checkLedger(admin, []),
+          surprises: processes.flatMap(({ surprises }) => surprises),
+          waiting: await rowsOf(admin, 'select count(*), min(created_at) from outbox'),
+          sessions: await rowsOf(
+            admin,
+            `select datname, application_name, state, wait_event, query, now() - state_change as since
+               from pg_stat_activity where backend_type = 'client backend' order by 1, 2`,
+          ),
+          ...(await logRows(postgres.adminUrl)),
+        }),
+      );
       // What is delivered once more must not have an effect once more.
       await delay(LEASE_MS);
       for (const each of [...relays, ...consumers]) await each.stop();
@@ -167,11 +180,37 @@ function redeliveryBound(done: Readonly<Record<string, number>>): number {
   return blows * (2 * RELAY_BATCH + 500);
 }
 
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+async function until(
+  condition: () => Promise<boolean>,
+  what: string,
+  clues: () => Promise<unknown> = async () => null,
+): Promise<void> {
   const deadline = Date.now() + QUIET_WAIT_MS;
   for (;;) {
     if (await condition().catch(() => false)) return;
-    if (Date.now() > deadline) throw new Error(`${what} did not come within ${QUIET_WAIT_MS} ms`);
+    if (Date.now() > deadline) {
+      const found = JSON.stringify(await clues(), null, 1);
+      throw new Error(`${what} did not come within ${QUIET_WAIT_MS} ms: ${found}`);
+    }
     await delay(100);
   }
+}
+
+async function rowsOf(pool: Pool, sql: string): Promise<unknown[]> {
+  return (await pool.query(sql)).rows;
+}
+
+async function logRows(adminUrl: string): Promise<Record<string, unknown>> {
+  const pool = new Pool({ connectionString: adminUrl.replace(/postgres$/, 'dak_log') });
+  const rows = {
+    positions: await rowsOf(
+      pool,
+      `select o.*, now() as now, p.next_off from consumer_offset o left join log_partition p using (topic, part)`,
+    ),
+    members: await rowsOf(pool, 'select *, now() as now from consumer_member'),
+    shards: await rowsOf(pool, 'select *, now() as now from log_shard_lease'),
+    parked: await rowsOf(pool, 'select * from parked_key'),
+  };
+  await pool.end();
+  return rows;
 }

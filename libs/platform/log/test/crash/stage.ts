@@ -29,20 +29,22 @@ export function openService(name: string): Database {
   });
 }
 
-/** Waits for a log that is away, as a service does that is started again and again. */
-export async function openStageLog(): Promise<Log> {
+export function openStageLog(): Promise<Log> {
   const pool = new Pool({ connectionString: process.env['STAGE_LOG_URL']!, max: 4 });
   const brokers = process.env['STAGE_BROKERS'];
-  const options = {
-    pool,
-    topics: CRASH_TOPICS,
-    leaseMs: LEASE_MS,
-    onError: ignore,
-  };
+  const options = { pool, topics: CRASH_TOPICS, leaseMs: LEASE_MS, onError: ignore };
+  return insist((): Promise<Log> =>
+    brokers === undefined
+      ? PostgresLog.open(options)
+      : KafkaLog.open({ ...options, brokers: [brokers], onDead: die }),
+  );
+}
+
+/** What a process needs to start may be away; a service would be started again and again instead. */
+export async function insist<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      if (brokers === undefined) return await PostgresLog.open(options);
-      return await KafkaLog.open({ ...options, brokers: [brokers], onDead: die });
+      return await work();
     } catch {
       await delay(100);
     }
