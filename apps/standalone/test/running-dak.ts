@@ -34,7 +34,12 @@ export interface RunningDak {
   dataDir: string;
   process: ChildProcess;
   /** JSON over HTTP with the first API key. */
-  api(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>; // eslint-disable-line @typescript-eslint/no-explicit-any
+  api(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: any }>; // eslint-disable-line @typescript-eslint/no-explicit-any
   /** SIGTERM, and waits for the end; the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL: nothing is told, nothing is flushed. */
@@ -94,12 +99,13 @@ export async function startDak(
     errors,
     dataDir,
     process: child,
-    api: async (method, path, body) => {
+    api: async (method, path, body, headers = {}) => {
       const response = await fetch(bootstrap.base_url + path, {
         method,
         headers: {
           authorization: `Bearer ${bootstrap.api_key}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
