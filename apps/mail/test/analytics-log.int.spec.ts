@@ -88,7 +88,7 @@ describe('analytics at the log', () => {
     ];
     await publish(history);
     await drained();
-    const [, sent, bounced] = history.map(({ id }) => id.slice('evt_'.length)) as string[];
+    const [, sent, bounced] = history.map(({ id }) => id.slice('evt_'.length));
     await mail.database.inTenant(organizationId, async (tx) => {
       await tx.query('delete from analytics_journal where event_id = $1', [sent]);
       await tx.query(`update analytics_journal set facts = '{"hard": false}' where event_id = $1`, [

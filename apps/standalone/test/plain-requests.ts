@@ -57,8 +57,10 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/analytics/overview': plain('organization', () => ({
     query: { granularity: 'week', time_zone: 'Asia/Kolkata' },
   })),
-  'GET /api/v1/reports/{report}': plain('organization', () => ({
-    params: { report: 'workload' },
+  'GET /api/v1/reports/volume': plain('organization'),
+  'GET /api/v1/reports/response-times': plain('organization'),
+  'GET /api/v1/reports/deliverability': plain('organization'),
+  'GET /api/v1/reports/workload': plain('organization', () => ({
     query: { from: '2026-01-01', granularity: 'month' },
   })),
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REPORTS, ReportRecord } from '@dak/contracts/api';
+import { REPORTS, ReportRecord, type ReportName } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
 import { analyticsFields, toAnalyticsQuery } from './analytics-fields';
 import { documentReply } from './document-reply';
@@ -9,28 +9,32 @@ import { prefersCsv, reportCsv } from './report-csv';
 const report = ReportRecord.meta({ id: 'Report' });
 const VARY = { Vary: 'Accept' };
 
-const DESCRIPTION = `As JSON, or as CSV with \`Accept: text/csv\`: a header line with the names in \`columns\`, then
-the rows. Rows of \`volume\`, \`response-times\` and \`deliverability\` are hours, days, weeks or months, empty ones
-included; those of \`workload\` are people, keys, agents and rules. Users get what they can read now.`;
+const CSV = `As JSON, or as CSV with \`Accept: text/csv\`: a header line with the names in \`columns\`, then the rows.`;
+const PER_BUCKET = 'A row for every hour, day, week or month, also where nothing happened.';
+
+const SUMMARIES: Record<ReportName, readonly [summary: string, rows: string]> = {
+  volume: ['What came in and went out', PER_BUCKET],
+  'response-times': ['How long people waited for an answer', PER_BUCKET],
+  deliverability: ['What became of the mail that left', PER_BUCKET],
+  workload: ['Who did how much', 'A row for every user, key, agent and rule.'],
+};
 
 export function reportRoutes({ analytics }: Pick<MailClients, 'analytics'>): Route[] {
-  return [
-    defineRoute({
+  return REPORTS.map((name) => {
+    const [summary, rows] = SUMMARIES[name];
+    return defineRoute({
       method: 'GET',
-      path: '/reports/{report}',
+      path: `/reports/${name}`,
       tag: 'reports',
       scopes: ['reports.read'],
-      summary: 'A report',
-      description: DESCRIPTION,
-      request: {
-        params: z.object({ report: z.enum(REPORTS) }),
-        query: z.object(analyticsFields),
-      },
+      summary,
+      description: `${rows} ${CSV} Users get the numbers of what they can read now.`,
+      request: { query: z.object(analyticsFields) },
       responses: {
         200: { description: 'The report', schema: report, alternatives: ['text/csv'] },
       },
-      handler: async ({ params, query, headers, call }) => {
-        const request = { report: params.report, query: toAnalyticsQuery(query) };
+      handler: async ({ query, headers, call }) => {
+        const request = { report: name, query: toAnalyticsQuery(query) };
         const document = await analytics.getReport(request, call);
         if (!prefersCsv(headers.accept)) return { ...documentReply(200, document), headers: VARY };
         const record = JSON.parse(document.json.toString('utf8')) as ReportRecord;
@@ -40,12 +44,12 @@ export function reportRoutes({ analytics }: Pick<MailClients, 'analytics'>): Rou
           headers: {
             ...VARY,
             'Content-Type': 'text/csv; charset=utf-8; header=present',
-            'Content-Disposition': `attachment; filename="${params.report}.csv"`,
+            'Content-Disposition': `attachment; filename="${name}.csv"`,
           },
         };
       },
-    }),
-  ];
+    });
+  });
 }
 
 function asStream(bytes: Buffer): AsyncIterable<Uint8Array> {
