@@ -1,6 +1,7 @@
 import { sendMail } from './sending-mail';
 import { startStack, type Stack } from './stack';
 import { createTenant, type Tenant } from './tenant';
+import { startWebhookSink } from './webhook-sink';
 
 /** Rules over the API and over SMTP: what a client writes down is what mail meets. */
 describe('rules', () => {
@@ -94,6 +95,29 @@ describe('rules', () => {
     expect((await tenant.client.delete(`/rules/${made.body.id}`)).status).toBe(204);
   });
 
+  it('tell the webhook that they name, whatever it subscribes to', async () => {
+    const sink = await startWebhookSink();
+    const webhook = await tenant.client.post('/webhooks', {
+      url: sink.url,
+      event_types: ['domain.verified'],
+    });
+    expect(webhook.status).toBe(201);
+    const rule = await tenant.client.post('/rules', {
+      name: 'Tell',
+      conditions: [{ field: 'subject', operator: 'equals', value: 'Tell it' }],
+      actions: [{ type: 'notify_webhook', webhook_id: webhook.body.id }],
+    });
+    expect(rule.status).toBe(201);
+    await deliver('Tell it');
+    for (let tries = 0; sink.requests.length === 0 && tries < 400; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    await sink.close();
+    expect(sink.requests.map(({ event }) => event)).toMatchObject([
+      { type: 'rule.matched', data: { rule_id: rule.body.id, rule_name: 'Tell' } },
+    ]);
+  });
+
   it('are refused in a sentence that names the place', async () => {
     const base = { name: 'x', actions: [{ type: 'add_labels', labels: ['x'] }] };
     const someone = '00000000-0000-4000-8000-000000000000';
@@ -118,6 +142,10 @@ describe('rules', () => {
       [
         { ...base, actions: [{ type: 'reply_with_template', template_id: someone }] },
         /^actions\[0\]\.template_id is not a template/,
+      ],
+      [
+        { ...base, actions: [{ type: 'notify_webhook', webhook_id: someone }] },
+        /^actions\[0\]\.webhook_id is not a webhook/,
       ],
       [{ ...base, condition: [] }, /condition is not a field/],
     ] as const) {
