@@ -12,11 +12,11 @@ import { createClient, InProcessChannel, type CallOptions, type Client } from '@
 import { PostgresLog, toLogMessage, type Log } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import { SECRET } from './service-secret';
 import { createWebhookService, type VisibilityClient, type WebhookService } from '../src/service';
 
 export const MIGRATIONS = join(__dirname, '../prisma/migrations');
 export const LOG_MIGRATIONS = join(__dirname, '../../../libs/platform/log/migrations');
-export const SECRET = 'a secret of thirty-two characters';
 
 export interface Delivered {
   path: string;

@@ -252,7 +252,7 @@ export class LaneHolder {
         this.#lose(lane);
         continue;
       }
-      lane.config = readLaneConfig(row, sealing);
+      lane.adopt(readLaneConfig(row, sealing), readLaneHealth(row));
       onQueued(lane);
     }
   }

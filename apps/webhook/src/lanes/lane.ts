@@ -29,7 +29,7 @@ export class Lane {
   readonly endpointId: string;
   readonly epoch: number;
   readonly pace: Pace;
-  readonly breaker: Breaker;
+  breaker: Breaker;
   /** The row of the endpoint may say something else than `config`. */
   isConfigStale = false;
   /** The endpoint is being disabled: nothing more goes out, whatever its row still says. */
@@ -65,7 +65,17 @@ export class Lane {
     return this.#config;
   }
 
-  set config(config: LaneConfig) {
+  /**
+   * Takes over what the row of the endpoint says now. Where people have changed something, its health
+   * counts too: another URL, or enabling it, begins with a clean record.
+   */
+  adopt(config: LaneConfig, health: LaneHealth): void {
+    const isMoved = config.url !== this.#config.url;
+    if (isMoved || (config.stamp !== this.#config.stamp && !this.isHealthDirty)) {
+      this.breaker = new Breaker(health.breaker);
+      this.streak = health.streak;
+      this.isHealthDirty = false;
+    }
     this.#config = config;
     this.isConfigStale = false;
     this.pace.setLimits(config.limits);

@@ -230,6 +230,8 @@ begin
       execute format(
         'create table public.attempt_%s partition of public.attempt for values from (%L) to (%L)',
         to_char(day, 'YYYYMMDD'), day || ' 00:00:00+00', (day + 1) || ' 00:00:00+00');
+      -- Read through the table alone: the policies of that one do not hold for a partition by itself.
+      execute format('alter table public.attempt_%s enable row level security', to_char(day, 'YYYYMMDD'));
     end if;
   end loop;
   for old in

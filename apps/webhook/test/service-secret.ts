@@ -1,0 +1,2 @@
+/** What the services of one test have in common. */
+export const SECRET = 'a secret of thirty-two characters';
