@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { describeOnBothRuns } from './distributed-stack';
+import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
-import { startStack, type Stack } from './stack';
+import type { Stack } from './stack';
 import { createTenant, type Tenant } from './tenant';
 
-/** From the last reply of the API to numbers that show it. */
+/** From the API showing what happened to the numbers that count it. */
 const VISIBLE_WITHIN_MS = 2_000;
 const MAILS_PER_CONVERSATION = 2;
 const STOCK = 2;
 const CONVERSATIONS = STOCK + 1;
 
-describe('analytics of a running Dak', () => {
+describeOnBothRuns('analytics', (startStack) => {
   let stack: Stack;
   let tenant: Tenant;
   beforeAll(async () => {
@@ -34,6 +36,10 @@ describe('analytics of a running Dak', () => {
     const answered = Date.now();
     await tenant.client.post(`/conversations/${id}/reply`, { body_text: 'Try another bulb.' });
     await tenant.client.patch(`/conversations/${id}`, { status: 'resolved' });
+    await eventually('the answer has left', async () => {
+      const { body } = await tenant.client.get(`/conversations/${id}/messages`);
+      return body.data.some((message: { status: string }) => message.status === 'sent');
+    });
     const totals = await soon(
       (body) => body.totals.conversations_resolved === 1 && body.totals.sent === 1,
     );
@@ -78,6 +84,12 @@ describe('analytics of a running Dak', () => {
       from: '',
       to: [tenant.open.address],
       raw: deliveryReport(message.message_id_header, message.to[0].email),
+    });
+    await eventually('the report is stored', async () => {
+      const { body } = await tenant.client.get(
+        `/conversations?mailbox=${tenant.open.id}&q=Undelivered`,
+      );
+      return body.data.length > 0;
     });
     const { totals } = await soon((body) => body.totals.bounced === 1);
     expect(totals).toMatchObject({ bounced: 1, complained: 0 });
