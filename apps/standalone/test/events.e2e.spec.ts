@@ -2,10 +2,11 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { RouteDescription } from '@dak/gateway';
 import { StreamClient } from '@dak/testing/event-stream';
+import { describeOnBothRuns } from './distributed-stack';
 import { plainRoute, plainRouteNames, routeName, send } from './plain-requests';
 import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
-import { startStack, type ChannelKind, type Stack } from './stack';
+import type { Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';
 
 interface EventType {
@@ -14,14 +15,14 @@ interface EventType {
   example: object;
 }
 
-describe.each<ChannelKind>(['in process', 'grpc-js'])('events over the channel %s', (channel) => {
+describeOnBothRuns('events', (startStack) => {
   let stack: Stack;
   let tenant: Tenant;
   let types: EventType[];
   const clients: StreamClient[] = [];
 
   beforeAll(async () => {
-    stack = await startStack({ channel });
+    stack = await startStack();
     tenant = await createTenant(stack, 'tenantone', 24);
     types = (await tenant.client.get('/webhooks/event-types')).body.data;
   }, 60_000);

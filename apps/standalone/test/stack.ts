@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -17,16 +17,7 @@ import { createMailService } from '@dak/mail';
 import { createWebhookService } from '@dak/webhook';
 import { VisibilityServiceService } from '@dak/contracts/mail';
 import { FolderBlobStore } from '@dak/platform/blobs';
-import {
-  CallerVerifier,
-  GrpcChannel,
-  InProcessChannel,
-  PrincipalSigner,
-  createClient,
-  startGrpcServer,
-  type Channel,
-  type ServiceRegistry,
-} from '@dak/platform/grpc';
+import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { freePort } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
@@ -38,11 +29,7 @@ import {
   type TestDatabaseOptions,
 } from '@dak/testing/database';
 
-export type ChannelKind = 'in process' | 'grpc-js';
-
 export interface StackOptions {
-  /** @default 'in process' */
-  channel?: ChannelKind;
   /** @default 'capture' */
   transport?: string;
   /** @default 25 MB */
@@ -78,7 +65,7 @@ const MIGRATIONS = {
   log: 'libs/platform/log/migrations',
 } as const;
 
-/** Composed as `standalone.ts` does, on either channel. */
+/** Composed as `standalone.ts` does. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const undo: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
@@ -133,11 +120,7 @@ async function compose(
   });
   undo.push(() => mail.stop());
   const { privateKey: sessionKey } = generateKeyPairSync('ed25519');
-  const channelTo = async (registry: ServiceRegistry): Promise<Channel> =>
-    options.channel === 'grpc-js'
-      ? overSockets(registry, { sessionKey, secret }, failures, undo)
-      : new InProcessChannel(registry);
-  const mailChannel = await channelTo(mail.registry);
+  const mailChannel = new InProcessChannel(mail.registry);
   const webhook = createWebhookService({
     databaseUrl: databases.webhook.url,
     log,
@@ -163,7 +146,7 @@ async function compose(
     rateLimits: { readsPerMinute: 1_000_000, writesPerMinute: 1_000_000 },
     ...combineBackends([
       mailService(mailChannel),
-      webhookService(await channelTo(webhook.registry)),
+      webhookService(new InProcessChannel(webhook.registry)),
     ]),
     dependencies: { mail: () => mail.ready(), webhook: () => webhook.ready() },
   });
@@ -184,26 +167,6 @@ async function compose(
     failures,
     client: (credential) => new ApiClient(siteUrl, credential ?? null, validate),
   };
-}
-
-async function overSockets(
-  registry: ServiceRegistry,
-  { sessionKey, secret }: { sessionKey: KeyObject; secret: string },
-  failures: string[],
-  undo: (() => unknown)[],
-): Promise<Channel> {
-  const server = await startGrpcServer({
-    registry,
-    verifier: new CallerVerifier(createPublicKey(sessionKey), secret),
-    host: HOST,
-    port: 0,
-    isReady: () => Promise.resolve(),
-    onError: (error, path) => failures.push(`${path}: ${String(error)}`),
-  });
-  undo.push(() => server.close(1_000));
-  const channel = new GrpcChannel(`${HOST}:${server.port}`, new PrincipalSigner(sessionKey));
-  undo.push(() => channel.close());
-  return channel;
 }
 
 /** What a test database is made of. */

@@ -3,9 +3,10 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { EVENT_DATA, PublicEventRecord } from '@dak/contracts/api';
 import { EVENT_KINDS } from '@dak/contracts/events';
+import { describeOnBothRuns } from './distributed-stack';
 import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
-import { startStack, type Stack } from './stack';
+import type { Stack } from './stack';
 import {
   createKey,
   createTenant,
@@ -23,7 +24,7 @@ function verify(secret: string, { headers, body }: SunkRequest): void {
   new SvixWebhook(secret).verify(body, headers);
 }
 
-describe('webhooks over the whole stack', () => {
+describeOnBothRuns('webhooks', (startStack) => {
   let stack: Stack;
   let tenant: Tenant;
   const sinks: WebhookSink[] = [];
