@@ -127,6 +127,18 @@ describe('a rule that forwards', () => {
     expect((await rules.sentMail(admin)).at(-1)!.raw).toMatch(/^X-Dak-Hops: 8\r$/m);
   });
 
+  it('remembers all mailboxes that a mail has passed, and takes nothing else from its header', async () => {
+    await rules.create(admin, { actions: [forward] });
+    const victim = '=?utf-8?q?x=40y.example=0D=0ABcc:_victim=40elsewhere.example?=';
+    await rules.receive(admin, mailbox.id, {
+      raw: `X-Loop: first@partner.example\r\nX-Loop: ${victim}\r\nSubject: x\r\n\r\nx\r\n`,
+    });
+    const [sent] = await rules.sentMail(admin);
+    const loops = [...sent!.raw.matchAll(/^X-Loop: (.*)\r$/gm)].map((match) => match[1]);
+    expect(loops).toEqual([mailbox.address, 'first@partner.example']);
+    expect(sent!.raw).not.toContain('victim');
+  });
+
   it('sends a mail to an address once, whatever the number of rules', async () => {
     await rules.create(admin, { name: 'a', priority: 1, actions: [forward] });
     await rules.create(admin, {

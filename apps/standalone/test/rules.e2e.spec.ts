@@ -118,6 +118,44 @@ describe('rules', () => {
     ]);
   });
 
+  it('of two mailboxes that forward to each other end after one round', async () => {
+    const made = await tenant.client.post('/mailboxes', { address: 'other@dak.example' });
+    const other: { id: string; address: string } = made.body;
+    const kind = { field: 'kind', operator: 'in', value: ['human', 'list', 'auto_reply'] };
+    for (const [from, to] of [
+      [tenant.open, other],
+      [other, tenant.open],
+    ] as const) {
+      const { status } = await tenant.client.post('/rules', {
+        name: `To ${to.address}`,
+        kind: 'forwarding',
+        mailbox_ids: [from.id],
+        conditions: [kind, { field: 'subject', operator: 'contains', value: 'Round trip' }],
+        actions: [{ type: 'forward', to: to.address }],
+      });
+      expect(status).toBe(201);
+    }
+    await deliver('Round trip');
+    const skipped = async (): Promise<string[]> => {
+      const { body } = await tenant.client.get('/rules?per_page=100');
+      const found: string[] = [];
+      for (const rule of body.data as { id: string }[]) {
+        const runs = await tenant.client.get(`/rules/${rule.id}/runs?matched=true`);
+        for (const run of runs.body.data as { actions: Outcome[] }[]) {
+          for (const { outcome, error } of run.actions)
+            if (outcome === 'skipped') found.push(error!);
+        }
+      }
+      return found;
+    };
+    let reasons: string[] = [];
+    for (let tries = 0; reasons.length === 0 && tries < 200; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      reasons = await skipped();
+    }
+    expect(reasons).toEqual([expect.stringContaining('it has come back')]);
+  });
+
   it('are refused in a sentence that names the place', async () => {
     const base = { name: 'x', actions: [{ type: 'add_labels', labels: ['x'] }] };
     const someone = '00000000-0000-4000-8000-000000000000';
@@ -186,6 +224,11 @@ describe('rules', () => {
     expect((await conversation('Tried out', () => true)).priority).toBe('normal');
   });
 });
+
+interface Outcome {
+  outcome: string;
+  error: string | null;
+}
 
 interface Found {
   id: string;

@@ -1,3 +1,4 @@
+import { normalizeAddress } from '../submissions/recipient';
 import type { Rule } from './rule';
 import { withoutDetail, type RuleMessage } from './rule-message';
 
@@ -16,8 +17,14 @@ const LOOP = 'X-Loop';
 export function loopHeaders(
   message: Pick<RuleMessage, 'mailboxAddress'>,
   headers: RuleMessage['headers'],
-): Record<string, string> {
-  return { [HOPS]: String(hopsOf(headers) + 1), [LOOP]: message.mailboxAddress };
+): Record<string, string | string[]> {
+  const passed = (headers.get(LOOP.toLowerCase()) ?? []).flatMap(
+    (value) => normalizeAddress(value.trim()) ?? [],
+  );
+  return {
+    [HOPS]: String(hopsOf(headers) + 1),
+    [LOOP]: [...new Set([message.mailboxAddress, ...passed])].slice(0, MAX_HOPS + 1),
+  };
 }
 
 /**

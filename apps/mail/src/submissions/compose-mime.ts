@@ -28,8 +28,8 @@ export interface OutgoingMail {
   readonly files: readonly OutgoingFile[];
   /** RFC 3834 §5; null for what a person wrote. */
   readonly autoSubmitted: 'auto-generated' | 'auto-replied' | null;
-  /** Further fields; names and values of Dak's own making. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Further fields; names and values of Dak's own making, a list for a field that repeats. */
+  readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
 /**

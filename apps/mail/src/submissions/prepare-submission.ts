@@ -36,7 +36,7 @@ export interface SubmissionFacts {
   /** Seconds, when the request does not say. */
   readonly defaultUndoSeconds: number;
   /** Header fields beyond those that every mail has. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
 export interface PreparedSubmission {
