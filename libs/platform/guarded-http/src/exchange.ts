@@ -22,9 +22,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Occupant {
   private readonly chunks: Buffer[] = [];
   private size = 0;
   private response: { status: number; headers: Record<string, string> } | null = null;
-  private release: (isReusable: boolean) => void = () => undefined;
+  private release: ((isReusable: boolean) => void) | null = null;
   private timer: NodeJS.Timeout;
-  private readonly onAbort = (): void => this.giveUp('aborted');
   isSettled = false;
 
   constructor(
@@ -32,13 +31,18 @@ export class Exchange implements Dispatcher.DispatchHandler, Occupant {
     private readonly settle: (outcome: AttemptOutcome) => void,
   ) {
     this.timer = setTimeout(() => this.giveUp('timeout'), options.timeoutMs);
-    options.signal?.addEventListener('abort', this.onAbort);
+    options.signal?.addEventListener('abort', this);
   }
 
   occupy(connection: Client, release: (isReusable: boolean) => void): void {
     this.release = release;
     const { path, headers, body } = this.options;
     connection.dispatch({ method: 'POST', path, headers, body }, this);
+  }
+
+  /** The signal of the caller. */
+  handleEvent(): void {
+    this.giveUp('aborted');
   }
 
   giveUp(code: 'timeout' | 'aborted'): void {
@@ -57,8 +61,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Occupant {
   ): void {
     if (this.isSettled || status < 200) return;
     this.response = { status, headers: firstValues(headers) };
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.reply(true), BODY_WITHIN_MS);
+    // Most replies end in the octets at hand, and need no timer.
+    queueMicrotask(() => this.hurry());
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -83,6 +87,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Occupant {
     this.fail(code, detail);
   }
 
+  private hurry(): void {
+    if (this.isSettled) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.reply(true), BODY_WITHIN_MS);
+  }
+
   private reply(truncated: boolean): void {
     const { status, headers } = this.response ?? { status: 0, headers: {} };
     const bodyStart = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
@@ -101,8 +111,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Occupant {
     if (this.isSettled) return;
     this.isSettled = true;
     clearTimeout(this.timer);
-    this.options.signal?.removeEventListener('abort', this.onAbort);
-    this.release(isReusable);
+    this.options.signal?.removeEventListener('abort', this);
+    this.release?.(isReusable);
     this.settle(outcome);
   }
 

@@ -3,7 +3,7 @@ import type { Allowance } from './allowance';
 import { sentenceOf, type AttemptOutcome } from './attempt-outcome';
 import { Exchange } from './exchange';
 import { createResolver, guardedConnector, type Resolve } from './guarded-connector';
-import { judgeUrl } from './judge-url';
+import { judgeUrl, type UrlJudgment } from './judge-url';
 import { OriginPools } from './origin-pools';
 
 export interface GuardedHttpOptions {
@@ -43,6 +43,7 @@ export const MAX_RESPONSE_BYTES = 16_384;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_ORIGINS = 512;
 const IDLE_MS = 60_000;
+const MAX_JUDGMENTS = 1_000;
 const CONNECTIONS_PER_ORIGIN = 128;
 const MAX_HEADER_BYTES = 16_384;
 
@@ -80,12 +81,13 @@ export function createGuardedHttp(options: GuardedHttpOptions): GuardedHttp {
       return () => new Client(origin, { ...CLIENT_OPTIONS, connect });
     },
   });
+  const judge = rememberingJudge(options.allow);
   const underWay = new Set<Exchange>();
   let isClosed = false;
 
   return {
     async post(text, request) {
-      const judgment = judgeUrl(text, options.allow);
+      const judgment = judge(text);
       if (!judgment.allowed) {
         const { code, reason } = judgment;
         return { kind: 'error', code, detail: `url ${reason}.`, durationMs: 0 };
@@ -118,5 +120,19 @@ export function createGuardedHttp(options: GuardedHttpOptions): GuardedHttp {
       for (const exchange of underWay) exchange.giveUp('aborted');
       await pools.close();
     },
+  };
+}
+
+/** What can be told of a URL without resolving it never changes. */
+function rememberingJudge(allow: Allowance): (text: string) => UrlJudgment {
+  const known = new Map<string, UrlJudgment>();
+  return (text) => {
+    let judgment = known.get(text);
+    if (judgment === undefined) {
+      judgment = judgeUrl(text, allow);
+      if (known.size >= MAX_JUDGMENTS) known.clear();
+      known.set(text, judgment);
+    }
+    return judgment;
   };
 }
