@@ -33,8 +33,13 @@ beforeAll(async () => {
   });
   organizationId = rig.seed.organizationId;
 });
-afterEach(() => {
+afterEach(async () => {
   for (const client of clients.splice(0)) client.kill();
+  // What one test published is not to reach the next one.
+  await eventually(async () => {
+    const lag = await log.log.lag('stream-feed');
+    return lag.every(({ records }) => records === 0);
+  });
 });
 afterAll(async () => {
   await rig.close();
@@ -257,10 +262,11 @@ describe('a stream that is taken up again', () => {
   });
 
   it('says so when what follows was swept in the meantime', async () => {
-    const [first] = await publish(1);
     const client = await open();
+    const [first] = await publish(1);
+    await client.until('one', () => client.events().length === 1);
     await publish(3);
-    await client.until('three', () => client.events().length >= 3);
+    await client.until('four', () => client.events().length === 4);
     const admin = new pg.Client({ connectionString: rig.database.adminUrl });
     await admin.connect();
     await admin.query(
@@ -324,11 +330,13 @@ describe('what a regular user sees', () => {
 
   it('is also decided by what they may read now when they come back', async () => {
     const member = await createMember();
+    const everything = await open();
     const [first] = await publish(1);
+    await everything.until('the first', () => everything.events().length === 1);
     const conversationId = uuidv7();
     const [id] = await publish(1, { conversationId });
     await publish(1, { conversationId: uuidv7() });
-    await pause(200);
+    await everything.until('all', () => everything.events().length === 3);
     access.set(conversationId, ({ userId }) => userId === member.id);
     const client = await open({ credential: member.session, lastEventId: first! });
     await client.until('one', () => client.events().length === 1);
