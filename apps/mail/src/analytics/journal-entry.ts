@@ -78,7 +78,7 @@ const COUNTED_FIELDS = [
  * @throws InvalidError when the event cannot be read, which parks its key
  */
 export function journalEntry(event: EventEnvelope): JournalEntry | null {
-  const content = contentOf(event);
+  const content = readable(event);
   if (content === null) return null;
   const eventId = event.id.slice(event.id.indexOf('_') + 1);
   const ids = [event.mailboxId, event.departmentId, event.conversationId, event.messageId];
@@ -100,6 +100,14 @@ export function journalEntry(event: EventEnvelope): JournalEntry | null {
     },
     content,
   };
+}
+
+function readable(event: EventEnvelope): EntryContent | null {
+  try {
+    return contentOf(event);
+  } catch {
+    throw new InvalidError(`The data of ${event.id} are not ${event.type}.`, 'bad_event');
+  }
 }
 
 function notAnId(eventId: string, id: string): InvalidError {
