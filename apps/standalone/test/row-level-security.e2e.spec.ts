@@ -1,5 +1,6 @@
 import { columnsByTable, withDatabase } from './foreign-data';
 import { plainRoute, routeName, send, STOCK_PER_ROUND } from './plain-requests';
+import { leaveRuleTraces } from './rule-traces';
 import { startStack, type Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';
 
@@ -29,6 +30,7 @@ describe('row-level security, after every route was used by two organizations', 
         const headers = { 'Idempotency-Key': routeName(route) };
         await send(stack.client(credential), route, request, headers);
       }
+      await leaveRuleTraces(stack, tenant);
     }
   }, 60_000);
   afterAll(async () => {
