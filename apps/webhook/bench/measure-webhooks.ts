@@ -37,6 +37,7 @@ export async function openStand(adminUrl: string, urls: readonly string[]): Prom
     await createBenchDatabase(adminUrl, 'log'),
   ];
   const pool = new pg.Pool({ connectionString: logDatabase.url, max: 4 });
+  pool.on('error', () => undefined);
   const log = await PostgresLog.open({ pool });
   const service = createWebhookService({
     databaseUrl: database.url,
@@ -50,6 +51,7 @@ export async function openStand(adminUrl: string, urls: readonly string[]): Prom
     allow: '127.0.0.1',
   });
   const sql = new pg.Pool({ connectionString: database.adminUrl, max: 2 });
+  sql.on('error', () => undefined);
   const principal: Principal = {
     type: 'api_key',
     organizationId: uuidv7(),
@@ -186,8 +188,9 @@ export interface Latency {
 }
 
 /**
- * Milliseconds from an event to the arrival of its POST, at a steady rate: from the return of `publish`
- * (`fromLog`), and from the commit of a transaction with an outbox row, through relay and log (`fromCommit`).
+ * Milliseconds from an event to the arrival of its POST, at a steady rate: from the moment when it is in the
+ * log, appended in groups as a relay does it (`fromLog`), and from the commit of a transaction with an outbox
+ * row, through relay and log (`fromCommit`).
  */
 export async function measureLatency(
   adminUrl: string,
@@ -202,22 +205,30 @@ export async function measureLatency(
   await stand.service.start();
   relay.start();
   const paths = {
-    fromLog: (event: EventEnvelope) => stand.log.publish([toLogMessage(event)]),
-    fromCommit: async (event: EventEnvelope) => {
-      await source.inTenant(organizationId, (tx) => appendToOutbox(tx, [event]));
-      relay.wake();
+    fromLog: {
+      group: 10,
+      send: (events: readonly EventEnvelope[]) => stand.log.publish(events.map(toLogMessage)),
+    },
+    fromCommit: {
+      group: 1,
+      send: async (events: readonly EventEnvelope[]) => {
+        await source.inTenant(organizationId, (tx) => appendToOutbox(tx, events));
+        relay.wake();
+      },
     },
   };
   const results: Partial<Record<keyof typeof paths, Latency>> = {};
-  for (const [name, send] of Object.entries(paths)) {
-    await atRate(perSecond, 1, () => send(eventOf(organizationId)));
-    await receiver.reset();
+  for (const [name, { group, send }] of Object.entries(paths)) {
     const committed = new Map<string, number>();
-    await atRate(perSecond, seconds, async () => {
-      const event = eventOf(organizationId);
-      await send(event);
-      committed.set(event.id, Date.now());
-    });
+    const sendGroup = async (): Promise<void> => {
+      const events = Array.from({ length: group }, () => eventOf(organizationId));
+      await send(events);
+      for (const { id } of events) committed.set(id, Date.now());
+    };
+    await atRate(perSecond / group, 1, sendGroup);
+    committed.clear();
+    await receiver.reset();
+    await atRate(perSecond / group, seconds, sendGroup);
     await delay(1_500);
     const arrivals = await receiver.arrivals();
     const waits = [...committed].map(([id, at]) =>
@@ -236,7 +247,7 @@ export async function measureLatency(
 export async function measureNoisyNeighbor(
   adminUrl: string,
   receiver: Receiver,
-  { endpoints, events }: { endpoints: number; events: number },
+  { endpoints, perSecond, seconds }: { endpoints: number; perSecond: number; seconds: number },
 ): Promise<{ alone: Latency; beside: Latency }> {
   const measure = async (hanging: boolean): Promise<Latency> => {
     const urls = Array.from({ length: endpoints }, (_, i) =>
@@ -246,9 +257,9 @@ export async function measureNoisyNeighbor(
     await stand.service.start();
     const committed = new Map<string, number>();
     const { organizationId } = stand.principal;
-    await atRate(20, 1, () => stand.log.publish([toLogMessage(eventOf(organizationId))]));
+    await atRate(perSecond, 1, () => stand.log.publish([toLogMessage(eventOf(organizationId))]));
     await receiver.reset();
-    await atRate(20, events / 20, async () => {
+    await atRate(perSecond, seconds, async () => {
       const event = eventOf(organizationId);
       await stand.log.publish([toLogMessage(event)]);
       committed.set(event.id, Date.now());

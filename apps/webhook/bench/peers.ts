@@ -111,9 +111,11 @@ export async function measurePgBoss(
   batch: number,
 ): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: 10 });
+  pool.on('error', () => undefined);
   await pool.query(ATTEMPT_TABLE);
   const sender = poster(receiverUrl, pool);
   const boss = new PgBoss({ connectionString: url, max: 10, supervise: false, schedule: false });
+  boss.on('error', () => undefined);
   await boss.start();
   await boss.createQueue('post');
   const jobs = jobsOf(count, body);

@@ -40,7 +40,11 @@ async function main([adminUrl, count = '10000', rounds = '3']: string[]): Promis
     process.stderr.write(`${JSON.stringify(rates)}\n`);
   }
   const latency = await measureLatency(adminUrl, receiver, { perSecond: 500, seconds: 8 });
-  const neighbor = await measureNoisyNeighbor(adminUrl, receiver, { endpoints: 50, events: 200 });
+  const neighbor = await measureNoisyNeighbor(adminUrl, receiver, {
+    endpoints: 50,
+    perSecond: 4,
+    seconds: 15,
+  });
   const medians = Object.fromEntries(
     Object.entries(rates).map(([name, values]) => [name, Math.round(median(values))]),
   );
