@@ -99,7 +99,7 @@ export async function idsOf(
   return ids;
 }
 
-/** Every table of the schema `public` with the types of its columns. */
+/** Every table of the schema `public`, partitions apart, with the types of its columns. */
 export async function columnsByTable(database: Client): Promise<Map<string, Map<string, string>>> {
   const { rows } = await database.query<{ table: string; column: string; type: string }>(`
     select c.relname as "table", a.attname as "column", format_type(a.atttypid, null) as type
@@ -107,6 +107,7 @@ export async function columnsByTable(database: Client): Promise<Map<string, Map<
       join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      where c.relkind in ('r', 'p')
+       and not c.relispartition
        and c.relname <> '_prisma_migrations'
      order by 1, 2`);
   const tables = new Map<string, Map<string, string>>();

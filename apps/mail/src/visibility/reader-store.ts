@@ -45,7 +45,10 @@ const SELECT_READERS = `
   select (readable.n - 1)::int as index, array_agg(readable.user_id::text) as user_ids
     from (select l.n, a.user_id from live l join assignment a on a.mailbox_id = l.mailbox_id
           union
-          select l.n, r.user_id from live l join reader r on l.department_id = any(r.department_ids)
+          select l.n, r.user_id
+            from reader r
+           cross join unnest(r.department_ids) d(id)
+            join live l on l.department_id = d.id
          ) readable
    group by readable.n`;
 
