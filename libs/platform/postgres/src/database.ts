@@ -51,7 +51,8 @@ export class Database {
       idleTimeoutMillis: 30_000,
       connectionTimeoutMillis: 10_000,
       application_name: options.applicationName,
-      options: '-c timezone=UTC -c idle_in_transaction_session_timeout=60000',
+      // Compiling takes seconds, and our statements take milliseconds whatever their estimated cost.
+      options: '-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c jit=off',
       types: DAK_TYPES,
     });
     // A connection that dies (server restart) fails the statement that runs on it, or the next one;
