@@ -15,8 +15,11 @@ import { evaluateRule } from './evaluate-rule';
 import { neededFacts, type RuleMessage } from './rule-message';
 import { loadRuleMessages } from './rule-message-store';
 
-/** Rows of one round: what is held in memory, and what a crash repeats. */
+/** Rows of one round: what is held in memory, and what a crash repeats; fewer where their texts are held. */
 const BATCH = 200;
+const TEXT_BATCH = 40;
+/** Milliseconds of matching before others get their turn. */
+const SLICE_MS = 15;
 const LEASE_SECONDS = 30;
 const POLL_MS = 2_000;
 const MAX_SAMPLES = 20;
@@ -123,36 +126,43 @@ async function examineBatch(
   const { definition, organization_id: organizationId } = row;
   const principal = principalOf(row);
   const window = { mailboxIds: definition.mailbox_ids, from: row.from_at, to: row.to_at };
-  return database.inTenant(organizationId, async (tx) => {
+  const needed = neededFacts([definition]);
+  const { past, messages } = await database.inTenant(organizationId, async (tx) => {
     progress.total ??= await countPastMessages(tx, principal, window);
-    const past = await selectPastMessages(tx, principal, window, progress.position, BATCH);
-    const messages = await loadRuleMessages(
+    const past = await selectPastMessages(
       tx,
-      blobs,
-      organizationId,
-      past.rows.map(({ id }) => id),
-      neededFacts([definition]),
+      principal,
+      window,
+      progress.position,
+      needed.text ? TEXT_BATCH : BATCH,
     );
-    const hits: string[] = [];
-    for (const { id, conversation_id, labels } of past.rows) {
-      const message = messages.get(id);
-      if (message === undefined) continue;
-      progress.examined += 1;
-      const { matched, conditions } = evaluateRule(definition, message, labels);
-      progress.condition_hits = progress.condition_hits.map(
-        (count, index) => count + (conditions[index]?.matched === true ? 1 : 0),
-      );
-      if (!matched) continue;
-      progress.matched += 1;
-      hits.push(conversation_id);
-      if (progress.samples.length < MAX_SAMPLES) {
-        progress.samples = [...progress.samples, sampleOf(message, conversation_id)];
-      }
-    }
-    progress.position = past.end ?? progress.position;
-    if (past.end === null) progress.status = 'done';
-    return hits;
+    const ids = past.rows.map(({ id }) => id);
+    return { past, messages: await loadRuleMessages(tx, blobs, organizationId, ids, needed) };
   });
+  const hits: string[] = [];
+  let sliceStart = performance.now();
+  for (const { id, conversation_id, labels } of past.rows) {
+    const message = messages.get(id);
+    if (message === undefined) continue;
+    if (performance.now() - sliceStart > SLICE_MS) {
+      await turn();
+      sliceStart = performance.now();
+    }
+    progress.examined += 1;
+    const { matched, conditions } = evaluateRule(definition, message, labels);
+    progress.condition_hits = progress.condition_hits.map(
+      (count, index) => count + (conditions[index]?.matched === true ? 1 : 0),
+    );
+    if (!matched) continue;
+    progress.matched += 1;
+    hits.push(conversation_id);
+    if (progress.samples.length < MAX_SAMPLES) {
+      progress.samples = [...progress.samples, sampleOf(message, conversation_id)];
+    }
+  }
+  progress.position = past.end ?? progress.position;
+  if (past.end === null) progress.status = 'done';
+  return hits;
 }
 
 function sampleOf(message: RuleMessage, conversationId: string): DryRunProgress['samples'][number] {

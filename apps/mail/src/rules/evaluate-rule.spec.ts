@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { evaluateRule } from './evaluate-rule';
 import type { Condition } from './rule';
 import type { RuleMessage } from './rule-message';
+import { patternBudget } from './rule-pattern';
 
 const MONDAY_2330_UTC = Date.UTC(2026, 10, 23, 23, 30);
 
@@ -201,6 +202,23 @@ describe('a rule', () => {
         }
         expect(holds(condition('subject', 'contains', subject), { subject })).toBe(subject !== '');
       }),
+    );
+  });
+
+  it('comes to an end with all that a tenant may write down, in the same way every time', () => {
+    const text = 'a'.repeat(300_000);
+    const conditions = Array.from({ length: 50 }, (_, index) =>
+      condition('body', 'matches', `(a|aa)+(b|c){${index}}$`),
+    );
+    const budget = patternBudget();
+    const started = performance.now();
+    const verdicts = () =>
+      evaluateRule({ match: 'all', conditions }, message({ text }), [], budget);
+    const first = verdicts();
+    for (let rule = 0; rule < 20; rule += 1) verdicts();
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(first).toEqual(
+      evaluateRule({ match: 'all', conditions }, message({ text }), [], patternBudget()),
     );
   });
 

@@ -1,7 +1,7 @@
 import type { RuleVerdictRecord } from '@dak/contracts/api';
 import type { Condition, RuleDefinition } from './rule';
 import { actualOf, valuesOf, type FieldValue, type RuleMessage } from './rule-message';
-import { matchesPattern } from './rule-pattern';
+import { matchesPattern, patternBudget, type PatternBudget } from './rule-pattern';
 
 export type Verdict = RuleVerdictRecord;
 
@@ -14,11 +14,13 @@ export interface Evaluation {
 /**
  * Whether a message satisfies a rule, and why. Texts are compared without regard to case, `matches` as
  * its expression says. A rule without conditions matches everything.
+ * @param budget shared by the rules that look at this message
  */
 export function evaluateRule(
   rule: Pick<RuleDefinition, 'match' | 'conditions'>,
   message: RuleMessage,
   labels: readonly string[],
+  budget: PatternBudget = patternBudget(),
 ): Evaluation {
   const conditions = rule.conditions.map((condition, index): Verdict => {
     const values = valuesOf(message, labels, condition.field);
@@ -30,7 +32,7 @@ export function evaluateRule(
       negate,
       expected: value === null ? null : typeof value === 'object' ? [...value] : value,
       actual: actualOf(values),
-      matched: holds(condition, values) !== negate,
+      matched: holds(condition, values, budget) !== negate,
     };
   });
   const matched =
@@ -40,7 +42,11 @@ export function evaluateRule(
   return { matched, conditions };
 }
 
-function holds({ operator, value }: Condition, values: readonly FieldValue[]): boolean {
+function holds(
+  { operator, value }: Condition,
+  values: readonly FieldValue[],
+  budget: PatternBudget,
+): boolean {
   switch (operator) {
     case 'exists': {
       const isThere = values.some(({ compared }) => compared !== false);
@@ -61,7 +67,7 @@ function holds({ operator, value }: Condition, values: readonly FieldValue[]): b
     case 'matches':
       return (
         typeof value === 'string' &&
-        values.some(({ compared }) => matchesPattern(value, String(compared)))
+        values.some(({ compared }) => matchesPattern(value, String(compared), budget))
       );
     case 'greater_than':
       return values.some(({ compared }) => Number(compared) > Number(value));

@@ -5,6 +5,7 @@ import { accessOf } from './check-references';
 import { evaluateRule } from './evaluate-rule';
 import { covers, type Action, type Rule } from './rule';
 import type { Arrival, RuleLook } from './rule-match';
+import { patternBudget } from './rule-pattern';
 import type { StoredRuleMessage } from './rule-message-store';
 import type { ActionOutcome } from './rule-run-store';
 import { isAtLeast, type Standing } from './standing';
@@ -36,6 +37,7 @@ export async function lookAtMessages(
   let sliceStart = performance.now();
   for (const { arrival, message } of messages) {
     const { conversationId } = message;
+    const budget = patternBudget();
     for (const rule of rules) {
       if (!covers(rule, message.mailboxId)) continue;
       const access = standing.ownerAccess(rule, message.mailboxId);
@@ -44,7 +46,7 @@ export async function lookAtMessages(
         await turn();
         sliceStart = performance.now();
       }
-      const evaluation = evaluateRule(rule, message, labels.get(conversationId) ?? []);
+      const evaluation = evaluateRule(rule, message, labels.get(conversationId) ?? [], budget);
       const outcomes = evaluation.matched
         ? rule.actions.map((action) => refusalOf(action, arrival, access, standing))
         : [];

@@ -3,7 +3,7 @@ import { InvalidError } from '@dak/kernel';
 import type { Condition, ConditionValue } from './rule';
 import { MAX_CONDITIONS } from './rule';
 import { fieldOf, headerNameOf, operatorsOf, type Field } from './rule-fields';
-import { checkPattern } from './rule-pattern';
+import { checkPattern, checkProgram } from './rule-pattern';
 import { jsonList, membersOf } from './json-members';
 
 const MAX_TEXT = 1_000;
@@ -15,7 +15,15 @@ export function parseConditions(json: Uint8Array): Condition[] {
   if (list.length > MAX_CONDITIONS) {
     throw new InvalidError(`conditions must have at most ${MAX_CONDITIONS} elements.`);
   }
-  return list.map((item, index) => parseCondition(`conditions[${index}]`, item));
+  const conditions = list.map((item, index) => parseCondition(`conditions[${index}]`, item));
+  checkProgram(
+    conditions
+      .map(({ operator, value }, index) =>
+        operator === 'matches' ? checkPattern(`conditions[${index}].value`, String(value)) : 0,
+      )
+      .reduce((sum, size) => sum + size, 0),
+  );
+  return conditions;
 }
 
 function parseCondition(at: string, item: unknown): Condition {
@@ -72,9 +80,7 @@ function parseValue(
       return parsed;
     });
   }
-  const parsed = parseScalar(at, field, value);
-  if (operator === 'matches') checkPattern(at, String(parsed));
-  return parsed;
+  return parseScalar(at, field, value);
 }
 
 function parseScalar(at: string, field: Field, value: unknown): string | number | boolean {

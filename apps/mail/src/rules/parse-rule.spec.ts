@@ -88,6 +88,10 @@ describe('conditions', () => {
     ],
     [{}, /^conditions must be a list/],
     [
+      Array.from({ length: 4 }, () => one('subject', 'matches', '(?:a{30}){20}')[0]),
+      /^conditions have too large regular expressions/,
+    ],
+    [
       Array.from({ length: 3 }, () => one('subject', 'in', Array(150).fill('x'.repeat(990)))[0]),
       /^conditions must have at most 262144 bytes/,
     ],

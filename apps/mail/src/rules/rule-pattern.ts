@@ -2,45 +2,67 @@ import { RE2JS } from 're2js';
 import { InvalidError } from '@dak/kernel';
 
 const MAX_LENGTH = 1_000;
-/** Instructions of a compiled expression; matching takes time in proportion to them and to the text. */
-const MAX_PROGRAM = 1_000;
-/** Characters × instructions of one match: some 50 ms at worst. */
-const MAX_WORK = 20_000_000;
+/** Instructions of the compiled expressions of a rule; matching takes time in proportion to them and to the text. */
+const MAX_PROGRAM = 2_000;
 /** Characters of a text that an expression looks at. */
-export const PATTERN_TEXT_LENGTH = 65_536;
+const MAX_TEXT = 65_536;
+/** Characters × instructions of one match: some 100 ms at worst. */
+const MAX_WORK = 4_000_000;
+/** Of all matches for one mail. */
+const MAX_WORK_PER_MAIL = 20_000_000;
+/** Characters that every expression looks at, however much work has been done. */
+const LEAST_TEXT = 200;
 const MAX_CACHED = 2_000;
 
 const compiled = new Map<string, RE2JS>();
 
+/** Counted in characters × instructions, not in time: the same mail has the same verdicts on every machine. */
+export interface PatternBudget {
+  left: number;
+}
+
+/** For all rules that look at one mail. */
+export function patternBudget(): PatternBudget {
+  return { left: MAX_WORK_PER_MAIL };
+}
+
 /**
  * Refuses what cannot be compiled or would be slow. RE2 syntax: linear in the text, so neither back
  * references nor look-around.
+ * @returns instructions of the compiled expression
  * @throws InvalidError naming `field`
  */
-export function checkPattern(field: string, source: string): void {
+export function checkPattern(field: string, source: string): number {
   if (source.length > MAX_LENGTH) {
     throw new InvalidError(
       `${field} must be a regular expression of at most ${MAX_LENGTH} characters.`,
     );
   }
-  let pattern: RE2JS;
   try {
-    pattern = compile(source);
+    return compile(source).programSize();
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'it cannot be read';
     throw new InvalidError(
       `${field} must be a regular expression (RE2 syntax, without back references and look-around): ${reason.slice(0, 200)}.`,
     );
   }
-  if (pattern.programSize() > MAX_PROGRAM) {
-    throw new InvalidError(`${field} is too large a regular expression: use smaller repetitions.`);
-  }
+}
+
+/** @param instructions of all expressions of a rule. @throws InvalidError */
+export function checkProgram(instructions: number): void {
+  if (instructions <= MAX_PROGRAM) return;
+  throw new InvalidError(
+    'conditions have too large regular expressions: use smaller repetitions, or fewer of them.',
+  );
 }
 
 /** Whether the expression matches anywhere in the beginning of the text. */
-export function matchesPattern(source: string, text: string): boolean {
+export function matchesPattern(source: string, text: string, budget: PatternBudget): boolean {
   const pattern = compile(source);
-  const length = Math.min(PATTERN_TEXT_LENGTH, Math.floor(MAX_WORK / (pattern.programSize() + 1)));
+  const instructions = pattern.programSize() + 1;
+  const most = Math.max(LEAST_TEXT, Math.floor(Math.min(MAX_WORK, budget.left) / instructions));
+  const length = Math.min(text.length, MAX_TEXT, most);
+  budget.left = Math.max(0, budget.left - length * instructions);
   return pattern.matcher(text.length > length ? text.slice(0, length) : text).find();
 }
 
