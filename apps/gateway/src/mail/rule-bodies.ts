@@ -21,7 +21,7 @@ const condition = z
     field: z.string().meta({ description: `${RULE_FIELDS.join(', ')}, or header:<Name>` }),
     operator: z.enum(RULE_OPERATORS).meta({
       description:
-        'Texts are compared without regard to case; `matches` takes a regular expression of RE2 syntax.',
+        'Texts are compared without regard to case; `matches` takes a regular expression of RE2 syntax and looks at the first 65 536 characters.',
     }),
     value: RuleConditionValue.nullable().optional(),
     negate: z.boolean().optional().meta({ default: false }),
