@@ -46,6 +46,7 @@ const MAX_PARTITION_BYTES = 1024 * 1024;
 const AHEAD_RECORDS = 1_000;
 const AHEAD_BYTES = 4 * 1024 * 1024;
 const CLOSE_WAIT_MS = 2_000;
+const STALL_LOOKS = 4;
 const FATAL = new Set([
   'UNSUPPORTED_VERSION',
   'TOPIC_AUTHORIZATION_FAILED',
@@ -62,7 +63,7 @@ export class KafkaRecordSource implements RecordSource {
   readonly #options: KafkaRecordSourceOptions;
   readonly #ahead = new Map<string, Ahead>();
   /** Requests that wait for their answer, by the id of the broker. */
-  readonly #asked = new Map<number, { since: number; answered: Promise<void> }>();
+  readonly #asked = new Map<number, { looks: number; answered: Promise<void> }>();
   readonly #watchdog: NodeJS.Timeout;
   #recovering: Promise<void> | null = null;
   #failures = 0;
@@ -70,7 +71,7 @@ export class KafkaRecordSource implements RecordSource {
 
   constructor(options: KafkaRecordSourceOptions) {
     this.#options = options;
-    this.#watchdog = setInterval(() => this.#watch(), options.stallMs / 4).unref();
+    this.#watchdog = setInterval(() => this.#watch(), options.stallMs / STALL_LOOKS).unref();
   }
 
   async starts(topics: readonly string[], from: 'earliest' | 'latest'): Promise<GroupStart[]> {
@@ -150,7 +151,7 @@ export class KafkaRecordSource implements RecordSource {
         this.#asked.delete(leader);
         this.#ask();
       });
-      this.#asked.set(leader, { since: performance.now(), answered });
+      this.#asked.set(leader, { looks: 0, answered });
     }
   }
 
@@ -251,11 +252,14 @@ export class KafkaRecordSource implements RecordSource {
     this.#options.onNews();
   }
 
+  /** Looks are counted, not time: a process that was frozen itself has not been kept waiting. */
   #watch(): void {
-    const oldest = Math.min(...[...this.#asked.values()].map(({ since }) => since));
-    const stalled = performance.now() - oldest;
-    if (stalled < this.#options.stallMs) return;
-    this.#die(`Kafka has not answered for ${Math.round(stalled / 1_000)} s.`);
+    for (const asked of this.#asked.values()) {
+      asked.looks += 1;
+      if (asked.looks <= STALL_LOOKS) continue;
+      this.#die(`Kafka has not answered a consumer for ${this.#options.stallMs / 1_000} s.`);
+      return;
+    }
   }
 
   #die(sentence: string, cause?: unknown): void {
