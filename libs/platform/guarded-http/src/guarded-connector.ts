@@ -20,7 +20,7 @@ export interface ConnectorOptions {
 
 /**
  * Connects only to addresses that the guard lets through: a literal is judged before the resolver
- * could be skipped for it, of a name every answer must pass (or the second of two could be taken
+ * could be skipped for it, of a public name every answer must pass (or the second of two could be taken
  * after the first fails), and the address connected to is judged once more.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
@@ -65,7 +65,12 @@ function guardedLookup(
 ): LookupFunction {
   return (host, { all }, callback) => {
     resolve(host).then(
-      (answers) => {
+      (found) => {
+        // The machine itself answers for local names: ::1 beside an allowed 127.0.0.1 is no attack.
+        const allowed = isLocalName(host)
+          ? found.filter(({ address }) => refuse(address) === null)
+          : [];
+        const answers = allowed.length > 0 ? allowed : found;
         const refusal = answers.map(({ address }) => refuse(address)).find((one) => one !== null);
         const [first] = answers;
         if (refusal !== undefined || first === undefined) {

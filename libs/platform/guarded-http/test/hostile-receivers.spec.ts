@@ -314,6 +314,15 @@ describe('the resolver', () => {
     expect(await post(http, url)).toMatchObject({ kind: 'response', status: 204 });
   });
 
+  it('may say ::1 too for localhost where only 127.0.0.1 is allowed', async () => {
+    const sink = await receiver('ok');
+    const url = sink.url.replace('127.0.0.1', 'localhost');
+    const both = client({ resolve: answers('::1', '127.0.0.1') });
+    expect(await post(both, url)).toMatchObject({ kind: 'response', status: 204 });
+    const other = client({ resolve: answers('::1') });
+    expect(await post(other, url)).toMatchObject({ code: 'blocked_address' });
+  });
+
   it('cannot be skipped: addresses in every spelling are judged first', async () => {
     const sink = await receiver('ok', { certificate: 'good' });
     const resolve = jest.fn(() => promises.lookup('localhost', { all: true }));
