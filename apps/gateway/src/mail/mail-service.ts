@@ -32,6 +32,9 @@ const LIMITS = {
   mail_body_bytes: 2 * MB,
   templates: 1_000,
   template_body_bytes: 200 * 1024,
+  rules: 200,
+  conditions_per_rule: 50,
+  actions_per_rule: 20,
 };
 
 /** What the gateway needs of the mail service behind `channel`: its routes and what identity asks of it. */

@@ -22,8 +22,7 @@ import {
 } from './rule-bodies';
 import { servicePageReply, toPageRequest } from './service-page';
 
-const manages = { tag: 'rules', scopes: ['rules.manage'], unknownFields: 'refuse' } as const;
-const reads = { tag: 'rules', scopes: ['rules.manage'] } as const;
+const common = { tag: 'rules', scopes: ['rules.manage'] } as const;
 
 const rule = RuleRecord.meta({ id: 'Rule' });
 const run = RuleRunRecord.meta({ id: 'RuleRun' });
@@ -47,7 +46,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
 
   return [
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/rules',
       summary: 'List rules',
@@ -58,7 +57,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
         servicePageReply(url, query, await rules.listRules({ page: toPageRequest(query) }, call)),
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'POST',
       path: '/rules',
       summary: 'Create a rule',
@@ -72,7 +71,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/rules/{id}',
       summary: 'Get a rule',
@@ -82,7 +81,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
         documentReply(200, await rules.getRule({ id: params.id }, call)),
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'PATCH',
       path: '/rules/{id}',
       summary: 'Change a rule',
@@ -102,7 +101,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'DELETE',
       path: '/rules/{id}',
       summary: 'Delete a rule',
@@ -116,7 +115,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/rules/{id}/versions',
       summary: 'List the versions of a rule, newest first',
@@ -133,7 +132,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/rules/{id}/runs',
       summary: 'List what a rule has done and why, newest first',
@@ -147,7 +146,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/conversations/{id}/rule-runs',
       summary: 'List what rules have made of the messages of a conversation, newest first',
@@ -163,7 +162,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'POST',
       path: '/rules/test',
       summary: 'Put a message before a rule',
@@ -181,7 +180,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'POST',
       path: '/rules/dry-run',
       summary: 'Put mail of the past before a rule',
@@ -196,7 +195,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       },
     }),
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/rules/dry-run/{id}',
       summary: 'Get a dry run',
