@@ -17,8 +17,10 @@ import { measureAccept } from './sections/accept';
 import { measureAuth } from './sections/auth';
 import { measureCompose } from './sections/compose';
 import { measureList } from './sections/list';
+import { measureReaction } from './sections/reaction';
 import { measureStart } from './sections/start';
 import { measureStore } from './sections/store';
+import { measureWebhooks } from './sections/webhooks';
 
 const SECTIONS = {
   accept: measureAccept,
@@ -26,6 +28,8 @@ const SECTIONS = {
   compose: measureCompose,
   list: measureList,
   auth: measureAuth,
+  webhooks: measureWebhooks,
+  reaction: measureReaction,
   start: measureStart,
 } satisfies Record<string, (run: BenchRun, effort: Effort) => Promise<Measurement[]>>;
 
