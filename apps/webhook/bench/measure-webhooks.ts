@@ -229,7 +229,7 @@ export async function measureLatency(
     committed.clear();
     await receiver.reset();
     await atRate(perSecond / group, seconds, sendGroup);
-    await delay(1_500);
+    await arrived(receiver, committed.size);
     const arrivals = await receiver.arrivals();
     const waits = [...committed].map(([id, at]) =>
       Math.max(0, (arrivals.get(`${id} /`) ?? Number.POSITIVE_INFINITY) - at),
@@ -264,7 +264,9 @@ export async function measureNoisyNeighbor(
       await stand.log.publish([toLogMessage(event)]);
       committed.set(event.id, Date.now());
     });
-    await delay(1_500);
+    await arrived(receiver, committed.size * (hanging ? endpoints - 1 : endpoints));
+    // Requests that hang were counted too: the last healthy ones come now.
+    await delay(1_000);
     const waits = [...(await receiver.arrivals())].flatMap(([key, at]) => {
       const [id, path] = key.split(' ') as [string, string];
       const from = committed.get(id);
@@ -275,6 +277,12 @@ export async function measureNoisyNeighbor(
     return percentiles(waits);
   };
   return { alone: await measure(false), beside: await measure(true) };
+}
+
+/** Waits for the last ones, half a minute at most. */
+async function arrived(receiver: Receiver, count: number): Promise<void> {
+  const until = performance.now() + 30_000;
+  while ((await receiver.count()) < count && performance.now() < until) await delay(50);
 }
 
 async function atRate(

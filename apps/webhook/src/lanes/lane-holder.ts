@@ -47,7 +47,8 @@ export class LaneHolder {
   readonly #deps: LaneHolderDeps;
   readonly #leaseMs: number;
   readonly #lanes = new Map<string, Lane>();
-  readonly #wanted = new Set<string>();
+  /** Endpoints to claim at once; true for those that have something due for sure. */
+  readonly #wanted = new Map<string, boolean>();
   readonly #takenUntil = new Map<string, number>();
   /** By the monotonic clock, which goes on while the process is stopped: then nothing may be sent. */
   #leaseUntil = 0;
@@ -98,7 +99,7 @@ export class LaneHolder {
       const lane = this.#lanes.get(endpointId);
       if (lane === undefined) {
         if ((this.#takenUntil.get(endpointId) ?? 0) < now) {
-          this.#wanted.add(endpointId);
+          this.#wanted.set(endpointId, true);
           isNews = true;
         }
         continue;
@@ -119,7 +120,7 @@ export class LaneHolder {
   refresh(endpointIds: readonly string[]): void {
     for (const endpointId of endpointIds) {
       const lane = this.#lanes.get(endpointId);
-      if (lane === undefined) this.#wanted.add(endpointId);
+      if (lane === undefined) this.#wanted.set(endpointId, this.#wanted.get(endpointId) ?? false);
       else {
         lane.isConfigStale = true;
         lane.hasMore = true;
@@ -197,14 +198,14 @@ export class LaneHolder {
   async #claim(): Promise<void> {
     const { database, owner, clock } = this.#deps;
     const isDiscovery = performance.now() >= this.#discoverAt;
-    const wanted = [...this.#wanted];
+    const wanted = new Map(this.#wanted);
     this.#wanted.clear();
     const asked = performance.now();
     const claims = await claimLanes(
       database,
       owner,
       this.#leaseMs,
-      isDiscovery ? null : wanted,
+      isDiscovery ? null : [...wanted.keys()],
       MOST_CLAIMED_AT_ONCE,
     );
     if (isDiscovery) {
@@ -215,9 +216,9 @@ export class LaneHolder {
     const taken = new Set(claims.map(({ endpointId }) => endpointId));
     const until = clock() + TAKEN_FOR_MS;
     if (this.#takenUntil.size > 10_000) this.#takenUntil.clear();
-    for (const endpointId of wanted) {
+    for (const [endpointId, isDue] of wanted) {
       if (taken.has(endpointId)) this.#takenUntil.delete(endpointId);
-      else this.#takenUntil.set(endpointId, until);
+      else if (isDue) this.#takenUntil.set(endpointId, until);
     }
     if (claims.length > 0) await this.#open(claims);
   }
