@@ -17,6 +17,7 @@ import { measureAccept } from './sections/accept';
 import { measureAuth } from './sections/auth';
 import { measureCompose } from './sections/compose';
 import { measureList } from './sections/list';
+import { measureLog } from './sections/log';
 import { measureReaction } from './sections/reaction';
 import { measureStart } from './sections/start';
 import { measureStore } from './sections/store';
@@ -28,6 +29,7 @@ const SECTIONS = {
   compose: measureCompose,
   list: measureList,
   auth: measureAuth,
+  log: measureLog,
   webhooks: measureWebhooks,
   reaction: measureReaction,
   start: measureStart,
