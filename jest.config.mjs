@@ -21,7 +21,7 @@ export default {
   },
   // These are ES modules only, which jest requires as CommonJS.
   transformIgnorePatterns: [
-    '/node_modules/(?!(htmlparser2|domhandler|domutils|dom-serializer|domelementtype|entities|html-to-text|@selderee|selderee|parseley|leac|peberminta|nanoid|juice|mensch|slick|web-resource-inliner|cheerio|cheerio-select|css-select|css-what|nth-check|boolbase|parse5|parse5-htmlparser2-tree-adapter|parse5-parser-stream|encoding-sniffer|whatwg-mimetype|franc-min|trigram-utils|n-gram|collapse-white-space|svix|eventsource-parser|graphile-worker|pg-boss)/)',
+    '/node_modules/(?!(htmlparser2|domhandler|domutils|dom-serializer|domelementtype|entities|html-to-text|@selderee|selderee|parseley|leac|peberminta|nanoid|franc-min|trigram-utils|n-gram|collapse-white-space|svix|eventsource-parser|graphile-worker|pg-boss)/)',
   ],
   globalSetup: '<rootDir>/libs/testing/database/src/jest-global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/database/src/jest-global-teardown.ts',
