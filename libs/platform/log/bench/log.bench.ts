@@ -10,7 +10,12 @@ import { measureLog } from './measure-log';
  * catch-up and lag of each driver, as JSON. Without ADMIN_URL it starts a durable PostgreSQL, and Kafka
  * where Java and Maven are.
  */
-async function main([adminUrl = '', events = '40000', rounds = '3', brokers]: string[]): Promise<void> {
+async function main([
+  adminUrl = '',
+  events = '40000',
+  rounds = '3',
+  brokers,
+]: string[]): Promise<void> {
   const load = { events: Number(events), rounds: Number(rounds) };
   if (adminUrl !== '') {
     print(await measureLog({ ...load, adminUrl, brokers: brokers ?? null }));

@@ -14,21 +14,18 @@ export async function measureLag(
     connection.offsets(topics, 'earliest'),
     connection.offsets(topics, 'latest'),
   ]);
-  return Promise.all(
-    positions.map(async ({ topic, part, offset }) => {
-      const place = `${physical(topic)}/${part}`;
-      const unread = Math.max(offset, first.get(place) ?? 0);
-      const records = Math.max(0, (end.get(place) ?? 0) - unread);
-      const publishedAt =
-        records === 0 ? null : await publishedAtOf(connection, physical(topic), part, unread);
-      return {
-        topic,
-        partition: part,
-        records,
-        oldestAgeMs: publishedAt === null ? 0 : Math.max(0, Date.now() - publishedAt),
-      };
-    }),
-  );
+  const lags: PartitionLag[] = [];
+  for (const { topic, part, offset } of positions) {
+    const place = `${physical(topic)}/${part}`;
+    const unread = Math.max(offset, first.get(place) ?? 0);
+    const records = Math.max(0, (end.get(place) ?? 0) - unread);
+    // One after another: kafkajs opens a socket for each fetch that finds none, and keeps only the last.
+    const publishedAt =
+      records === 0 ? null : await publishedAtOf(connection, physical(topic), part, unread);
+    const oldestAgeMs = publishedAt === null ? 0 : Math.max(0, Date.now() - publishedAt);
+    lags.push({ topic, partition: part, records, oldestAgeMs });
+  }
+  return lags;
 }
 
 /** Milliseconds since the epoch; null when the record has just gone. */

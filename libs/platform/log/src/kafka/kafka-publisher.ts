@@ -33,6 +33,7 @@ export class KafkaPublisher {
   #waiting: Publication[] = [];
   #sending: Promise<void> | null = null;
   #producer: Promise<Producer> | null = null;
+  #closed = false;
 
   constructor(options: KafkaPublisherOptions) {
     this.#options = options;
@@ -40,6 +41,7 @@ export class KafkaPublisher {
 
   /** @throws UnavailableError when it is not known whether all of it arrived; then it may be there in part. */
   publish(messages: readonly LogMessage[]): Promise<void> {
+    if (this.#closed) return Promise.reject(new UnavailableError('The log is closed.'));
     return new Promise((done, failed) => {
       this.#waiting.push({ messages, done, failed });
       this.#sending ??= this.#sendAll().finally(() => (this.#sending = null));
@@ -47,6 +49,7 @@ export class KafkaPublisher {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#sending;
     await this.#dropProducer();
   }
