@@ -7,7 +7,7 @@ import { measureLog } from './measure-log';
 
 /**
  * `log.bench [ADMIN_URL [EVENTS [ROUNDS [BROKERS]]]]`: what the outbox adds to a transaction, relay,
- * catch-up and lag of each driver, as JSON. Without ADMIN_URL it starts a durable PostgreSQL, and Kafka
+ * catch-up and lag of each driver, as JSON. With ADMIN_URL absent or empty it starts a durable PostgreSQL, and Kafka
  * where Java and Maven are.
  */
 async function main([

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KafkaMessage } from 'kafkajs';
+import { UnavailableError } from '@dak/kernel';
 import { reasonOf, retryDelayMs } from '../failure';
 import type { LogRecord } from '../log';
 import type { GroupStart, ReadPosition, RecordSource } from '../record-source';
@@ -225,7 +226,7 @@ export class KafkaRecordSource implements RecordSource {
       this.#die(`Kafka cannot be read any more (${reasonOf(error)}).`, error);
       return;
     }
-    onError(error);
+    onError(away(error));
     this.#failures += 1;
     await delay(Math.min(retryDelayMs(this.#failures, Math.random()), 2_000));
     if (this.#closed) return;
@@ -233,7 +234,7 @@ export class KafkaRecordSource implements RecordSource {
       await connection.recover(error);
       if (type === 'OFFSET_OUT_OF_RANGE') await this.#moveToWhatIsLeft();
     } catch (cause) {
-      if (!this.#closed) onError(cause);
+      if (!this.#closed) onError(away(cause));
     }
   }
 
@@ -267,4 +268,8 @@ export class KafkaRecordSource implements RecordSource {
     clearInterval(this.#watchdog);
     this.#options.onDead(new Error(sentence, { cause }));
   }
+}
+
+function away(error: unknown): UnavailableError {
+  return new UnavailableError(`Kafka cannot be read just now (${reasonOf(error)}).`, 1, error);
 }

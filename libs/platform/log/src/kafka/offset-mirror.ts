@@ -1,3 +1,5 @@
+import { UnavailableError } from '@dak/kernel';
+import { reasonOf } from '../failure';
 import type { GroupStart } from '../record-source';
 import type { KafkaConnection } from './kafka-connection';
 
@@ -52,7 +54,13 @@ export class OffsetMirror {
     try {
       await this.#commit([...news.values()]);
     } catch (error) {
-      this.#options.onError(error);
+      this.#options.onError(
+        new UnavailableError(
+          `Kafka did not take a copy of the progress (${reasonOf(error)}).`,
+          1,
+          error,
+        ),
+      );
       this.#news = new Map([...news, ...this.#news]);
       this.#copyIn(AFTER_FAILURE_MS);
     }
