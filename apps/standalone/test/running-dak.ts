@@ -123,9 +123,9 @@ export async function startDak(
   };
 }
 
-/** Waits until `probe` gives a value; fails with `what` after `ms`. */
+/** Waits until `probe` gives a value; fails with `what`, which may tell more by then, after `ms`. */
 export async function eventually<T>(
-  what: string,
+  what: string | (() => string),
   probe: () => Promise<T | null | undefined | false>,
   ms = 20_000,
 ): Promise<T> {
@@ -133,7 +133,9 @@ export async function eventually<T>(
   for (;;) {
     const value = await probe();
     if (value) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
+    if (Date.now() > deadline) {
+      throw new Error(`not within ${ms} ms: ${typeof what === 'string' ? what : what()}`);
+    }
     await delay(50);
   }
 }
