@@ -225,7 +225,10 @@ export async function measureLatency(
       await send(events);
       for (const { id } of events) committed.set(id, Date.now());
     };
+    // Warm first: nothing of it may arrive after the reset.
+    await receiver.reset();
     await atRate(perSecond / group, 1, sendGroup);
+    await arrived(receiver, committed.size);
     committed.clear();
     await receiver.reset();
     await atRate(perSecond / group, seconds, sendGroup);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
@@ -22,11 +23,10 @@ export async function startReceiver(): Promise<Receiver> {
   const worker = new Worker(join(__dirname, 'receiver.ts'), {
     execArgv: ['--import', 'tsx'],
   });
-  const next = (): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', reject);
-    });
+  const next = async (): Promise<Answer> => {
+    const [answer] = (await once(worker, 'message')) as [Answer];
+    return answer;
+  };
   const ask = (message: string): Promise<Answer> => {
     const answer = next();
     worker.postMessage(message);
