@@ -1,7 +1,6 @@
 import { DomainError } from '@dak/kernel';
 import { readConfig, type Config, type VariableName } from '@dak/platform/config';
-import type { DatabaseUrls } from '@dak/platform/deployment';
-import { SERVICES } from './services';
+import { DATABASES, type DatabaseUrls } from '@dak/platform/deployment';
 
 const VARIABLES = [
   'DAK_DATA_DIR',
@@ -36,7 +35,7 @@ export function readDistributedConfig(environment: NodeJS.ProcessEnv): Distribut
   const missing: string[] = [];
   if (config.DAK_DATABASE_URL === undefined) {
     const own = ownDatabases(config);
-    const absent = DATABASE_NAMES.filter((name) => own[name] === undefined).map(variableOf);
+    const absent = DATABASES.filter((name) => own[name] === undefined).map(variableOf);
     if (absent.length > 0) {
       missing.push(
         `DAK_DATABASE_URL (an administrator’s URL of a PostgreSQL) or each of ${absent.join(', ')}`,
@@ -60,14 +59,12 @@ export function readDistributedConfig(environment: NodeJS.ProcessEnv): Distribut
 /** The databases that are named one by one; these are migrated already. */
 export function ownDatabases(config: DistributedConfig): Partial<DatabaseUrls> {
   const urls: Partial<DatabaseUrls> = {};
-  for (const name of DATABASE_NAMES) {
+  for (const name of DATABASES) {
     const url = config[variableOf(name)];
     if (url !== undefined) urls[name] = url;
   }
   return urls;
 }
-
-const DATABASE_NAMES = [...SERVICES, 'log'] as const;
 
 function variableOf<Name extends string>(name: Name): `DAK_${Uppercase<Name>}_DATABASE_URL` {
   return `DAK_${name.toUpperCase() as Uppercase<Name>}_DATABASE_URL`;
