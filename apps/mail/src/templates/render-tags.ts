@@ -3,8 +3,8 @@ import type { TemplatePart } from './template-tags';
 import type { ListItem, Scalar, TemplateValue } from './template-variable';
 
 /**
- * Characters of one field. Lists inside lists multiply, and the sanitizer leaves out what is beyond
- * its own limit, which is this one.
+ * Characters of one field, of which every tag counts for one at least, each time that it is filled in. Lists inside
+ * lists multiply, and the sanitizer leaves out what is beyond its own limit, which is this one.
  */
 export const MAX_RENDERED_LENGTH = 1024 * 1024;
 
@@ -33,7 +33,8 @@ export function renderTags(
     }
   };
   const put = (piece: string): void => {
-    spend(piece.length);
+    // A value without text costs time too.
+    spend(Math.max(1, piece.length));
     pieces.push(piece);
   };
   const render = (some: readonly TemplatePart[], items: readonly ListItem[]): void => {
@@ -45,11 +46,14 @@ export function renderTags(
       const value = lookUp(part.name, items, values);
       if (part.kind === 'value') {
         put(write(textOf(value)));
-      } else if (part.inverted) {
+        continue;
+      }
+      // So does a section that stays empty, and each of its items.
+      spend(1);
+      if (part.inverted) {
         if (!shows(value)) render(part.parts, items);
       } else if (isList(value)) {
         for (const item of value) {
-          // A section without text costs time too.
           spend(1);
           render(part.parts, [...items, item]);
         }

@@ -151,6 +151,25 @@ describe('what a value can do', () => {
     ).toThrow(/body_text becomes longer than/);
   });
 
+  it('cannot keep the service busy with values that are empty', () => {
+    const list = Array.from({ length: 1000 }, () => 0);
+    const started = performance.now();
+    expect(() =>
+      filled(
+        {
+          body_text: `{{#a}}{{#a}}${'{{b}}'.repeat(4000)}{{/a}}{{/a}}`,
+          variables: [{ name: 'a', type: 'list' }, text('b')],
+        },
+        { a: list },
+      ),
+    ).toThrow(/body_text becomes longer than/);
+    const marks = `<p>dakTag${'X'.repeat(180_000)}{{b}}</p>`;
+    expect(filled({ body_html: marks, variables: [text('b')] }, { b: 'y' }).bodyHtml).toContain(
+      'Xy',
+    );
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
   it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
     'is not taken from the inside of the program: %s',
     (name) => {

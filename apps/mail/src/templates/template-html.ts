@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { InvalidError } from '@dak/kernel';
 import { htmlTokens, MAX_HTML_LENGTH, sanitizeHtml } from '@dak/formats/html';
 import { inlineStyleSheet, styleSheets } from './inline-style-sheet';
@@ -47,8 +48,8 @@ interface Marks {
  * is filled in, the result is sanitized again.
  */
 function markTags(source: string): Marks {
-  let word = 'dakTag';
-  while (source.includes(word)) word += 'X';
+  // No text holds its own digest, so the word means nothing else in it.
+  const word = `dak${createHash('sha256').update(source).digest('hex').slice(0, 16)}x`;
   const sheets = /<style/i.test(source) ? styleSheets(htmlTokens(source)) : [];
   let sheet = 0;
   const tags: { tag: string; inSheet: boolean }[] = [];
