@@ -48,7 +48,7 @@ export async function sendRuleMail(
       try {
         waiting.push(await prepare(tx, deps, organizationId, look, index, action, guard, now));
       } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
+        if (!isRefusal(error)) throw error;
         look.outcomes[index] = outcomeOf(action, error);
       }
     }
@@ -70,7 +70,7 @@ export async function sendRuleMail(
     const action = look.rule.actions[index]!;
     const outcome = outcomes[position]!;
     if ('error' in outcome) {
-      if (!(outcome.error instanceof DomainError)) throw outcome.error;
+      if (!isRefusal(outcome.error)) throw outcome.error;
       look.outcomes[index] = outcomeOf(action, outcome.error);
       return;
     }
@@ -188,6 +188,15 @@ class LoopRefusal extends DomainError {
   constructor(message: string) {
     super('refused', 'loop_suspected', message);
   }
+}
+
+/** Says no to this mail alone. What is away comes back: then the whole event is tried again. */
+function isRefusal(error: unknown): error is DomainError {
+  return (
+    error instanceof DomainError &&
+    error.kind !== 'unavailable' &&
+    error.kind !== 'deadline_exceeded'
+  );
 }
 
 function outcomeOf(action: Action, error: DomainError): ActionOutcome {
