@@ -105,6 +105,12 @@ describe('refusalOfAddress', () => {
     }
   });
 
+  it('does not tell what a name resolves to', () => {
+    const reason = refusalOfAddress(target, '10.20.30.40', NO_ALLOWANCE);
+    expect(reason).toContain('hooks.example.com does not (private)');
+    expect(reason).not.toContain('10.20.30.40');
+  });
+
   it('judges an IPv4 address and its IPv6 mapping alike', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {

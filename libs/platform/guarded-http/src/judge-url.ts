@@ -58,7 +58,9 @@ export function refusalOfAddress(
   if (allowsAddress(allowance, target, parsed)) return null;
   const range = parsed.range();
   if (range !== 'unicast') {
-    return `must lead to a public address, and ${parsed.toString()} is not one (${wordsOf(range)}); an operator can allow it with DAK_WEBHOOK_ALLOW`;
+    // What a name resolves to inside of our network is nobody's business.
+    const found = isIP(target.host) === 0 ? `${target.host} does not` : `${parsed} is not one`;
+    return `must lead to a public address, and ${found} (${wordsOf(range)}); an operator can allow it with DAK_WEBHOOK_ALLOW`;
   }
   return refusalOfPublic(target);
 }
