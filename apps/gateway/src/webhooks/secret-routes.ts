@@ -44,12 +44,17 @@ export function secretRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Ro
           { secret: body.secret, overlapHours: body.overlap_hours },
           call,
         );
-        await context.audit({
-          action: 'webhook_secret.replaced',
-          target: { type: 'organization', id: principal.organizationId },
-          outcome: 'succeeded',
-          details: { overlap_hours: body.overlap_hours ?? 24, is_given: body.secret !== undefined },
-        });
+        if (!document.replayed) {
+          await context.audit({
+            action: 'webhook_secret.replaced',
+            target: { type: 'organization', id: principal.organizationId },
+            outcome: 'succeeded',
+            details: {
+              overlap_hours: body.overlap_hours ?? 24,
+              is_given: body.secret !== undefined,
+            },
+          });
+        }
         return documentReply(200, document);
       },
     }),
