@@ -1,4 +1,5 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { storableText } from '../sql-parameters';
 
 /** A stored message that a new one may be a copy of. */
 export interface KnownMessage {
@@ -28,7 +29,7 @@ export async function selectKnownMessages(
        from message
       where organization_id = $1 and mailbox_id = any($2::uuid[]) and message_id_header = any($4)
         and direction = 'outbound'`,
-    [organizationId, mailboxIds, dedupeKeys, messageIds],
+    [organizationId, mailboxIds, dedupeKeys, messageIds.map(storableText)],
   );
   return rows;
 }

@@ -1,6 +1,7 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { NewBounce, NewComplaint } from '../messages/new-message';
 import type { DeliveryStatusReading, MessageReading } from '../reading/message-reading';
+import { storableText } from '../sql-parameters';
 
 /** Our own message that a report is about, with its deliveries. */
 interface ReportedMail {
@@ -21,7 +22,11 @@ export async function selectReportedMails(
   reports: readonly Report[],
 ): Promise<ReportedMails> {
   const messageIds = [
-    ...new Set(reports.flatMap(({ reportedMessage }) => reportedMessage?.messageId ?? [])),
+    ...new Set(
+      reports
+        .flatMap(({ reportedMessage }) => reportedMessage?.messageId ?? [])
+        .filter((id) => id === storableText(id)),
+    ),
   ];
   if (messageIds.length === 0) return new Map();
   // Complaints go to another mailbox than the one that sent, so all are searched, each by its index.
