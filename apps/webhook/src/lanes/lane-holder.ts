@@ -3,7 +3,7 @@ import type { Database } from '@dak/platform/postgres';
 import type { FreshDelivery } from '../fan-out/fan-out';
 import type { Sealing } from '../secrets/sealing';
 import { Lane, type Consignment } from './lane';
-import { readLaneConfig, readLaneHealth } from './lane-config';
+import { readLaneConfig, readLaneHealth, type LaneConfig } from './lane-config';
 import {
   claimLanes,
   releaseLanes,
@@ -13,6 +13,7 @@ import {
   selectLaneConfigs,
   type DueRow,
   type LaneClaim,
+  type LaneConfigRow,
 } from './lane-store';
 
 export interface LaneHolderDeps {
@@ -224,7 +225,7 @@ export class LaneHolder {
   }
 
   async #open(claims: readonly LaneClaim[]): Promise<void> {
-    const { database, sealing, clock } = this.#deps;
+    const { database, clock } = this.#deps;
     const rows = await selectLaneConfigs(
       database,
       claims.map(({ endpointId }) => endpointId),
@@ -232,15 +233,26 @@ export class LaneHolder {
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const claim of claims) {
       const row = byId.get(claim.endpointId);
-      // Deleted in between: its lease ends by itself.
-      if (row === undefined) continue;
-      const lane = new Lane(claim, readLaneConfig(row, sealing), readLaneHealth(row), clock());
+      const config = row === undefined ? null : this.#configOf(row);
+      // Deleted in between, or unreadable: its lease ends by itself.
+      if (row === undefined || config === null) continue;
+      const lane = new Lane(claim, config, readLaneHealth(row), clock());
       this.#lanes.set(claim.endpointId, lane);
     }
   }
 
+  /** Null when it cannot be read, e.g. sealed under another secret: that must not stop the other lanes. */
+  #configOf(row: LaneConfigRow): LaneConfig | null {
+    try {
+      return readLaneConfig(row, this.#deps.sealing);
+    } catch (error) {
+      this.#deps.onError(error);
+      return null;
+    }
+  }
+
   async #readConfigs(lanes: readonly Lane[]): Promise<void> {
-    const { database, sealing, onQueued } = this.#deps;
+    const { database, onQueued } = this.#deps;
     if (lanes.length === 0) return;
     const rows = await selectLaneConfigs(
       database,
@@ -249,11 +261,12 @@ export class LaneHolder {
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const lane of lanes) {
       const row = byId.get(lane.endpointId);
-      if (row === undefined) {
+      const config = row === undefined ? null : this.#configOf(row);
+      if (row === undefined || config === null) {
         this.#lose(lane);
         continue;
       }
-      lane.adopt(readLaneConfig(row, sealing), readLaneHealth(row));
+      lane.adopt(config, readLaneHealth(row));
       onQueued(lane);
     }
   }
