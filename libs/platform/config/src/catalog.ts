@@ -193,7 +193,8 @@ export const VARIABLES = {
   },
   DAK_SECRET: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
-    description: 'Signs page cursors and download links; the same on every replica',
+    description:
+      'Signs page cursors and download links and seals the secrets of webhooks, which no other one opens; the same on every replica',
     secret: true,
   },
   DAK_PRINCIPAL_KEY_FILE: {
