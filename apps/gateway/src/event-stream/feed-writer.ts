@@ -1,6 +1,6 @@
 import { TOPICS } from '@dak/contracts/events';
 import { createGroupCommit } from '@dak/platform/group-commit';
-import { fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
+import { classifyFailure, fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
 import { toFeedItem, type FeedItem } from './feed-item';
 import { appendItems } from './feed-store';
@@ -23,11 +23,13 @@ export function startFeedWriter(deps: {
   onWritten: (organizationIds: ReadonlySet<string>) => void;
 }): Promise<Subscription> {
   const { database, onWritten } = deps;
+  const write = async (items: readonly FeedItem[]): Promise<void> => {
+    await database.asWorker((tx) => appendItems(tx, items));
+    onWritten(new Set(items.map(({ organizationId }) => organizationId)));
+  };
   const group = createGroupCommit<readonly FeedItem[], void>(
     async (batches) => {
-      const items = batches.flat();
-      await database.asWorker((tx) => appendItems(tx, items));
-      onWritten(new Set(items.map(({ organizationId }) => organizationId)));
+      await write(batches.flat());
       return batches.map(() => undefined);
     },
     {
@@ -41,7 +43,14 @@ export function startFeedWriter(deps: {
     Object.keys(TOPICS),
     async (records) => {
       const items = records.flatMap((record) => toFeedItem(fromLogRecord(record)) ?? []);
-      if (items.length > 0) await group.submit(items);
+      if (items.length === 0) return;
+      try {
+        await group.submit(items);
+      } catch (error) {
+        if (classifyFailure(error) === 'transient') throw error;
+        // One key must not park the others that happened to come with it.
+        await write(items);
+      }
     },
     { from: 'latest', concurrency: CONCURRENCY },
   );

@@ -7,7 +7,13 @@ import {
   type PublicEvent,
 } from '@dak/contracts/events';
 import { createGroupCommit } from '@dak/platform/group-commit';
-import { fromLogRecord, type Log, type LogRecord, type Subscription } from '@dak/platform/log';
+import {
+  classifyFailure,
+  fromLogRecord,
+  type Log,
+  type LogRecord,
+  type Subscription,
+} from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
 import { deliveryId, uuidOfEvent } from '../deliveries/delivery-id';
 import {
@@ -83,7 +89,14 @@ export class FanOut {
   /** Consecutive records of one key. @throws InvalidError for a record that is no event */
   async handle(records: readonly LogRecord[]): Promise<void> {
     const candidates = records.flatMap((record) => candidatesOf(fromLogRecord(record)));
-    if (candidates.length > 0) await this.#commits.submit(candidates);
+    if (candidates.length === 0) return;
+    try {
+      await this.#commits.submit(candidates);
+    } catch (error) {
+      if (classifyFailure(error) === 'transient') throw error;
+      // One key must not park the others that happened to come with it.
+      await this.#flush([candidates]);
+    }
   }
 
   async #flush(groups: Candidate[][]): Promise<null[]> {
