@@ -5,6 +5,7 @@ import type {
   WebhookAttemptRecord,
   WebhookDeliveryDetail,
 } from '@dak/contracts/api';
+import { ConversationUpdated, type EventEnvelope } from '@dak/contracts/events';
 import { uuidv7, type Principal } from '@dak/kernel';
 import {
   callOf,
@@ -115,6 +116,23 @@ describe('delivering events', () => {
       receivedEvent(organizationId, { mailboxId, imported: true }),
       wanted,
     );
+    await eventually(() => sink.received.length > 0);
+    await delay(100);
+    expect(sink.received.map(({ event }) => event.id)).toEqual([wanted.id]);
+  });
+
+  it('sends nothing of the conversations that an import brings', async () => {
+    const { principal } = await create();
+    const { organizationId } = principal;
+    const updated = (reason: string): EventEnvelope =>
+      receivedEvent(organizationId, {
+        type: 'conversation.updated',
+        data: Buffer.from(
+          ConversationUpdated.encode(ConversationUpdated.fromPartial({ reason })).finish(),
+        ),
+      });
+    const wanted = updated('created');
+    await publish(stack.log, updated('imported'), wanted);
     await eventually(() => sink.received.length > 0);
     await delay(100);
     expect(sink.received.map(({ event }) => event.id)).toEqual([wanted.id]);

@@ -251,7 +251,7 @@ function withMessages(
   return {
     before: known === null ? null : withoutAddress(known),
     after,
-    reason: known === null ? 'created' : reasonOf(first.message),
+    reason: reasonOf(known, messages, first.message),
     actor: first.message.author,
     activity,
     messageEvents,
@@ -275,8 +275,15 @@ function withoutAddress(row: LockedConversation) {
   return conversation;
 }
 
-function reasonOf(message: NewMessage): string {
-  switch (message.direction) {
+/** `imported` where an archive alone changes the conversation: that is told to no webhook. */
+function reasonOf(
+  known: LockedConversation | null,
+  messages: readonly NewMessage[],
+  first: NewMessage,
+): string {
+  if (messages.every(({ imported }) => imported)) return 'imported';
+  if (known === null) return 'created';
+  switch (first.direction) {
     case 'inbound':
       return 'message_received';
     case 'outbound':

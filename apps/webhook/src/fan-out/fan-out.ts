@@ -1,7 +1,6 @@
 import {
   RuleMatched,
   TOPICS,
-  MailReceived,
   publicEvent,
   type EventEnvelope,
   type PublicEvent,
@@ -180,11 +179,10 @@ export class FanOut {
   }
 }
 
-/** Empty for what never goes out: kinds of later versions, and imported mail. */
+/** Empty for what never goes out: kinds of later versions, and what an import brings. */
 function candidatesOf(envelope: EventEnvelope): Candidate[] {
-  if (envelope.type === 'mail.received' && MailReceived.decode(envelope.data).imported) return [];
   const event = publicEvent(envelope);
-  if (event === null) return [];
+  if (event === null || isOfImport(event)) return [];
   const facts = {
     type: envelope.type,
     mailboxId: envelope.mailboxId ?? null,
@@ -193,6 +191,13 @@ function candidatesOf(envelope: EventEnvelope): Candidate[] {
       envelope.type === 'rule.matched' ? RuleMatched.decode(envelope.data).notifyWebhookIds : [],
   };
   return [{ envelope, uuid: uuidOfEvent(envelope.id), event, facts }];
+}
+
+function isOfImport({ type, data }: PublicEvent): boolean {
+  return (
+    (type === 'mail.received' && data['imported'] === true) ||
+    (type === 'conversation.updated' && data['reason'] === 'imported')
+  );
 }
 
 function messageOf({ envelope, event, facts }: Candidate): NewMessage {
