@@ -59,7 +59,8 @@ export function refusalOfAddress(
   const range = parsed.range();
   if (range !== 'unicast') {
     // What a name resolves to inside of our network is nobody's business.
-    const found = isIP(target.host) === 0 ? `${target.host} does not` : `${parsed} is not one`;
+    const found =
+      isIP(target.host) === 0 ? `${target.host} does not` : `${parsed.toString()} is not one`;
     return `must lead to a public address, and ${found} (${wordsOf(range)}); an operator can allow it with DAK_WEBHOOK_ALLOW`;
   }
   return refusalOfPublic(target);
