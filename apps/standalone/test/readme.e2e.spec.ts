@@ -108,11 +108,12 @@ describe('the tour of the README', () => {
 
   it('works word for word, and everything is still there after a stop', async () => {
     const blocks = shellBlocks();
-    const [start, whoAmI, send, read, answer, sink, restart, answerAgain, files] = blocks;
+    const [start, whoAmI, send, read, answer, sink, restart, answerAgain, files, rule, numbers] =
+      blocks;
     expect(start).toBe('npm start\n');
     expect(sink).toMatch(/^npm run sink -- \d+\n$/);
     expect(restart).toMatch(/^DAK_MAIL_TRANSPORT=smtp:\S+ npm start\n$/);
-    expect(blocks[9]).toMatch(/^npm test\n/);
+    expect(blocks[11]).toMatch(/^npm test\n/);
 
     const server = await started(start!);
     const tour = open();
@@ -149,5 +150,10 @@ describe('the tour of the README', () => {
     expect(await tour.run(files!)).toContain('"subject":"Broken lamp"');
     const sales = first.mailboxes.find(({ address }) => address === 'sales@dak.example')!;
     expect((await list(`/conversations?mailbox=${sales.id}`)).total).toBe(1);
+
+    expect(await tour.run(rule!)).toContain('"subject":"Another lamp"');
+    const told = await tour.run(numbers!);
+    expect(told).toMatch(/"received":[12]\b/);
+    expect(told).toContain('\n20');
   }, 300_000);
 });

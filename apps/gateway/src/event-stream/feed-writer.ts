@@ -8,6 +8,8 @@ import { appendItems } from './feed-store';
 /** One group over all replicas: each event is put into the feed once. */
 const GROUP = 'stream-feed';
 const CONCURRENCY = 64;
+/** A stream is at most this much later for it, and the feed is written in fewer transactions. */
+const REST_MS = 50;
 const GROUP_BYTES = 4 * 1024 * 1024;
 /** Writers of one organization wait for each other, so more than these only hold connections. */
 const MAX_ITEMS = 200;
@@ -52,6 +54,6 @@ export function startFeedWriter(deps: {
         await write(items);
       }
     },
-    { from: 'latest', concurrency: CONCURRENCY },
+    { from: 'latest', concurrency: CONCURRENCY, restMs: () => REST_MS },
   );
 }

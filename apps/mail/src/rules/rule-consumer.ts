@@ -1,7 +1,13 @@
 import { MailReceived } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
-import { fromLogRecord, type Log, type LogRecord, type Subscription } from '@dak/platform/log';
+import {
+  createRest,
+  fromLogRecord,
+  type Log,
+  type LogRecord,
+  type Subscription,
+} from '@dak/platform/log';
 import { RULES_GROUP, runRules, type RunDeps } from './run-rules';
 import type { Arrival } from './rule-match';
 
@@ -20,6 +26,7 @@ export interface RuleConsumer {
 /** Runs the rules on every mail that arrives, in order per conversation. */
 export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
   const groups = new Map<string, GroupCommit<Arrival, null>>();
+  const rest = createRest({ busyMs: 20, quietMs: 200 });
   let subscription: Subscription | null = null;
 
   const flush = async (organizationId: string, arrivals: Arrival[]): Promise<null[]> => {
@@ -58,6 +65,7 @@ export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
     for (const record of records) {
       // What else lies in the topic needs no decoding.
       if (record.headers['ce_type'] !== 'mail.received') continue;
+      rest.concerned();
       const { organizationId, arrival } = toArrival(record);
       await submit(organizationId, arrival);
     }
@@ -67,6 +75,7 @@ export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
     async start() {
       subscription = await deps.log.subscribe(RULES_GROUP, [TOPIC], handle, {
         concurrency: CONCURRENCY,
+        restMs: () => rest.restMs(),
       });
     },
     async stop() {

@@ -8,6 +8,7 @@ import {
 import { createGroupCommit } from '@dak/platform/group-commit';
 import {
   classifyFailure,
+  createRest,
   fromLogRecord,
   type Log,
   type LogRecord,
@@ -65,6 +66,7 @@ export class FanOut {
     maxItems: MAX_EVENTS_OF_A_TRANSACTION,
     concurrency: 2,
   });
+  readonly #rest = createRest({ quietMs: 200 });
   #subscription: Subscription | null = null;
 
   constructor(deps: FanOutDeps) {
@@ -76,7 +78,7 @@ export class FanOut {
       GROUP,
       Object.keys(TOPICS),
       (records) => this.handle(records),
-      { concurrency: CONCURRENCY },
+      { concurrency: CONCURRENCY, restMs: () => this.#rest.restMs() },
     );
   }
 
@@ -112,6 +114,7 @@ export class FanOut {
       )
     ).flat();
     if (made.length > 0) {
+      this.#rest.concerned();
       const messages = made.map(({ message }) => message);
       const deliveries = made.flatMap(({ deliveries }) => deliveries);
       const [, inserted] = await database.batchAsWorker([

@@ -49,7 +49,7 @@ export class ConsumerMember implements Subscription {
   readonly #stopListening: () => void;
   #partitions = 0;
   #leaseUntil = 0;
-  #stopping = false;
+  readonly #stop = new AbortController();
   /** Ends the heartbeats and commits, which go on while handlers drain. */
   readonly #drained = new AbortController();
   #signalled = false;
@@ -96,7 +96,7 @@ export class ConsumerMember implements Subscription {
 
   /** Stop, drain, commit, only then give up: the other order would lose work that is done. */
   async #leave(drainMs: number): Promise<void> {
-    this.#stopping = true;
+    this.#stop.abort();
     this.#stopListening();
     this.#signal();
     const held = [...this.#owned.values()];
@@ -165,7 +165,7 @@ export class ConsumerMember implements Subscription {
     const staying = [...this.#owned.values()].filter((partition) => !partition.draining);
     if (staying.length > share) {
       for (const partition of staying.slice(share)) void this.#handOver(partition);
-    } else if (staying.length < share && !this.#stopping) {
+    } else if (staying.length < share && !this.#stop.signal.aborted) {
       const claimed = await store.claim(this.#member, topics, leaseMs, share - staying.length);
       for (const claim of claimed) {
         const partition = new OwnedPartition(claim);
@@ -190,18 +190,27 @@ export class ConsumerMember implements Subscription {
   async #reads(): Promise<void> {
     const [shortest, longest] = this.#options.pollMs;
     let wait = shortest;
-    while (!this.#stopping) {
+    while (!this.#stop.signal.aborted) {
       this.#signalled = false;
       try {
         const found = await this.#readOnce();
         wait = found ? shortest : Math.min(wait * 2, longest);
-        if (found) continue;
+        if (found) {
+          await this.#rest();
+          continue;
+        }
       } catch (error) {
         this.#options.onError(error);
         wait = Math.min(Math.max(wait * 2, 50), 2_000);
       }
       await this.#sleep(wait);
     }
+  }
+
+  /** Unlike a sleep, not ended by news. */
+  async #rest(): Promise<void> {
+    const ms = this.#options.restMs?.() ?? 0;
+    if (ms > 0) await delay(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
   /** Starts a batch on every partition that has records and none in hand; false when there was none. */
@@ -300,7 +309,7 @@ export class ConsumerMember implements Subscription {
   }
 
   async #sleep(ms: number): Promise<void> {
-    if (this.#signalled || this.#stopping) return;
+    if (this.#signalled || this.#stop.signal.aborted) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = () => {

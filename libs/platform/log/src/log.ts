@@ -42,6 +42,11 @@ export interface SubscribeOptions {
   maxBatch?: number;
   /** Deliveries of a record before its key is parked. @default 5 */
   maxAttempts?: number;
+  /**
+   * Milliseconds between two reads while there is news, asked before each: what comes meanwhile shares
+   * the second. An event after silence is read at once. @default none
+   */
+  restMs?: () => number;
 }
 
 export interface Subscription {
