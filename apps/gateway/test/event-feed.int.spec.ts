@@ -11,6 +11,7 @@ import {
   readHeads,
   readItems,
   sweepItems,
+  wantFeed,
 } from '../src/event-stream/feed-store';
 import { eventOf } from './event-rig';
 
@@ -41,6 +42,7 @@ describe('the feed', () => {
 
   it('numbers without gaps, whoever writes at the same time and whatever is written twice', async () => {
     const organizations = [uuidv7(), uuidv7(), uuidv7()];
+    for (const id of organizations) await wantFeed(database, id);
     const items = organizations.flatMap((id) => itemsOf(id, 60));
     // Every item is handed over by two writers, in groups that overlap differently.
     const groups = Array.from({ length: 24 }, (_, index) => {
@@ -60,6 +62,7 @@ describe('the feed', () => {
 
   it('keeps the order in which it was written, and what is there stays in its place', async () => {
     const organizationId = uuidv7();
+    await wantFeed(database, organizationId);
     const items = itemsOf(organizationId, 6);
     await append(items.slice(0, 3));
     await append([items[2]!, items[0]!, ...items.slice(3)]);
@@ -72,6 +75,7 @@ describe('the feed', () => {
 
   it('forgets the oldest first, and never its place', async () => {
     const organizationId = uuidv7();
+    await wantFeed(database, organizationId);
     await append(itemsOf(organizationId, 5));
     await owner.query(
       `update event_feed set recorded_at = now() - interval '50 hours'
@@ -85,5 +89,21 @@ describe('the feed', () => {
     expect(await findOldest(database, organizationId)).toBeNull();
     await append(itemsOf(organizationId, 1));
     expect((await everything(organizationId)).map(({ position }) => position)).toEqual([6]);
+  });
+
+  it('holds events of an organization from when somebody listened, and for two days after', async () => {
+    const organizationId = uuidv7();
+    await append(itemsOf(organizationId, 2));
+    expect(await wantFeed(database, organizationId)).toEqual({ head: 0, isComplete: false });
+    await append(itemsOf(organizationId, 3));
+    expect(await wantFeed(database, organizationId)).toEqual({ head: 3, isComplete: true });
+    await owner.query(
+      `update event_feed_head set wanted_at = now() - interval '50 hours' where organization_id = $1`,
+      [organizationId],
+    );
+    await append(itemsOf(organizationId, 1));
+    // What came meanwhile is not there, and whoever comes back is told so.
+    expect(await wantFeed(database, organizationId)).toEqual({ head: 3, isComplete: false });
+    expect(await everything(organizationId)).toHaveLength(3);
   });
 });

@@ -11,10 +11,15 @@ describe('row-level security', () => {
   beforeAll(async () => {
     log = await openTestLog();
     site = await startGateway({ log: log.log });
-    await log.publish([eventOf({ organizationId: site.seed.organizationId })]);
     owner = new Client({ connectionString: site.database.adminUrl });
     service = new Client({ connectionString: site.database.url });
     await Promise.all([owner.connect(), service.connect()]);
+    const { organizationId } = site.seed;
+    await owner.query(
+      'insert into event_feed_head (organization_id, wanted_at) values ($1, now())',
+      [organizationId],
+    );
+    await log.publish([eventOf({ organizationId })]);
     const admin = site.client(site.seed.apiKey);
     const { email, password } = site.seed.admin;
     await site.client().post('/auth/login', { email, password });

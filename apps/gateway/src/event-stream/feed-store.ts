@@ -2,16 +2,28 @@ import type { EventKind } from '@dak/contracts/events';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 import type { FeedItem, PlacedItem } from './feed-item';
 
-const ENSURE_HEADS = `
-  insert into event_feed_head (organization_id)
-  select distinct unnest($1::uuid[]) on conflict do nothing`;
+/**
+ * Hours for which events are put into the feed after somebody listened: one more than they are kept, as
+ * open streams say only now and then that they still listen.
+ */
+const WANTED_HOURS = 49;
 
 /** In one order, so that two writers never wait for each other. */
-const LOCK_HEADS = `
+const LOCK_WANTED_HEADS = `
   select organization_id from event_feed_head
-   where organization_id = any($1::uuid[])
+   where organization_id = any($1::uuid[]) and wanted_at > now() - make_interval(hours => ${WANTED_HOURS})
    order by organization_id
      for update`;
+
+const WANT = `
+  with known as (
+         select organization_id, wanted_at > now() - make_interval(hours => ${WANTED_HOURS}) as is_wanted
+           from event_feed_head
+          where organization_id = $1)
+  insert into event_feed_head as h (organization_id, wanted_at)
+  values ($1, now())
+      on conflict (organization_id) do update set wanted_at = now()
+  returning h.position, coalesce((select is_wanted from known), false) as "isComplete"`;
 
 /** A statement of its own: what others wrote is seen only by a snapshot taken after the lock. */
 const APPEND = `
@@ -42,15 +54,26 @@ const READ = `
    order by position
    limit $3`;
 
-/** Puts items behind what is there, in the given order; an item that is there already stays where it is. */
-export async function appendItems(tx: SqlExecutor, items: readonly FeedItem[]): Promise<void> {
-  const distinct = [...new Map(items.map((item) => [item.eventId, item])).values()];
-  const organizations = [...new Set(distinct.map(({ organizationId }) => organizationId))];
-  await tx.query(ENSURE_HEADS, [organizations]);
-  await tx.query(LOCK_HEADS, [organizations]);
+/**
+ * Puts items behind what is there, in the given order; an item that is there already stays where it is.
+ * @returns the organizations whose feeds grew: those of which somebody listens or may come back
+ */
+export async function appendItems(
+  tx: SqlExecutor,
+  items: readonly FeedItem[],
+): Promise<ReadonlySet<string>> {
+  const organizations = [...new Set(items.map(({ organizationId }) => organizationId))];
+  const { rows } = await tx.query<{ organization_id: string }>(LOCK_WANTED_HEADS, [organizations]);
+  const wanted = new Set(rows.map((row) => row.organization_id));
+  if (wanted.size === 0) return wanted;
+  const distinct = new Map(
+    items
+      .filter(({ organizationId }) => wanted.has(organizationId))
+      .map((item) => [item.eventId, item]),
+  );
   await tx.query(APPEND, [
     JSON.stringify(
-      distinct.map((item, place) => ({
+      [...distinct.values()].map((item, place) => ({
         place,
         organization_id: item.organizationId,
         event_id: item.eventId,
@@ -62,6 +85,22 @@ export async function appendItems(tx: SqlExecutor, items: readonly FeedItem[]): 
       })),
     ),
   ]);
+  return wanted;
+}
+
+/**
+ * Says that somebody listens: every event that is recorded from now on comes into the feed.
+ * @returns the newest position, and whether the feed has had every event until now
+ */
+export async function wantFeed(
+  database: Database,
+  organizationId: string,
+): Promise<{ head: number; isComplete: boolean }> {
+  const [rows = []] = await database.batchInTenant(organizationId, [
+    { name: 'want_event_feed', text: WANT, values: [organizationId] },
+  ]);
+  const [{ position, isComplete }] = rows as [{ position: number; isComplete: boolean }];
+  return { head: position, isComplete };
 }
 
 /** Items of an organization after a position, in order. */

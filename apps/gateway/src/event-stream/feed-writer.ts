@@ -1,6 +1,12 @@
 import { TOPICS } from '@dak/contracts/events';
 import { createGroupCommit } from '@dak/platform/group-commit';
-import { classifyFailure, fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
+import {
+  classifyFailure,
+  createRest,
+  fromLogRecord,
+  type Log,
+  type Subscription,
+} from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
 import { toFeedItem, type FeedItem } from './feed-item';
 import { appendItems } from './feed-store';
@@ -8,14 +14,14 @@ import { appendItems } from './feed-store';
 /** One group over all replicas: each event is put into the feed once. */
 const GROUP = 'stream-feed';
 const CONCURRENCY = 64;
-/** A stream is at most this much later for it, and the feed is written in fewer transactions. */
-const REST_MS = 50;
+/** A stream is at most this much later for it, and the feed is written in fewer transactions; where nobody listens, in hardly any. */
+const REST = { busyMs: 50, quietMs: 200 };
 const GROUP_BYTES = 4 * 1024 * 1024;
 /** Writers of one organization wait for each other, so more than these only hold connections. */
 const MAX_ITEMS = 200;
 
 /**
- * Copies the log into the feed that streams read. Events of one conversation keep their order, as the
+ * Copies the log into the feed that streams read, for the organizations in which somebody does. Events of one conversation keep their order, as the
  * log hands them over one call after the other; those of several keys share a transaction.
  * @param onWritten told whose feed has grown, after the commit
  */
@@ -25,9 +31,12 @@ export function startFeedWriter(deps: {
   onWritten: (organizationIds: ReadonlySet<string>) => void;
 }): Promise<Subscription> {
   const { database, onWritten } = deps;
+  const rest = createRest(REST);
   const write = async (items: readonly FeedItem[]): Promise<void> => {
-    await database.asWorker((tx) => appendItems(tx, items));
-    onWritten(new Set(items.map(({ organizationId }) => organizationId)));
+    const grown = await database.asWorker((tx) => appendItems(tx, items));
+    if (grown.size === 0) return;
+    rest.concerned();
+    onWritten(grown);
   };
   const group = createGroupCommit<readonly FeedItem[], void>(
     async (batches) => {
@@ -54,6 +63,6 @@ export function startFeedWriter(deps: {
         await write(items);
       }
     },
-    { from: 'latest', concurrency: CONCURRENCY, restMs: () => REST_MS },
+    { from: 'latest', concurrency: CONCURRENCY, restMs: () => rest.restMs() },
   );
 }

@@ -3,7 +3,7 @@ import type { Database } from '@dak/platform/postgres';
 import type { Authenticator, KnownCredential } from '../http/authenticator';
 import { EventStream, type StreamFilter } from './event-stream';
 import type { PlacedItem } from './feed-item';
-import { findOldest, findPosition, readHeads, readItems } from './feed-store';
+import { findOldest, findPosition, readHeads, readItems, wantFeed } from './feed-store';
 import { findItemAccess, type FindReaders } from './item-readers';
 import { OrganizationTail } from './organization-tail';
 import { parsePlace, sealPlace } from './stream-place';
@@ -32,6 +32,9 @@ export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   pollMs: 100,
   lingerMs: 10_000,
 };
+
+/** How often the feeds of open streams are said to be wanted. */
+const STILL_WANTED_MS = 15 * 60_000;
 
 export interface StreamHubDeps {
   readonly database: Database;
@@ -73,8 +76,11 @@ export class StreamHub {
     const { principal } = request.known;
     const { organizationId } = principal;
     this.assertRoom(principal.credentialId);
-    const head = (await readHeads(deps.database, [organizationId])).get(organizationId)!;
-    const resumed = await this.positionAfter(request.lastEventId, organizationId, head);
+    const { head, isComplete } = await wantFeed(deps.database, organizationId);
+    const resumed =
+      isComplete || request.lastEventId === null
+        ? await this.positionAfter(request.lastEventId, organizationId, head)
+        : null;
     this.assertRoom(principal.credentialId);
     const now = deps.clock();
     const stream = new EventStream({
@@ -293,6 +299,10 @@ export class StreamHub {
         for (const [stream, organizationId] of this.streams) {
           stream.beat(now, limits.heartbeatMs, (position) => this.seal(organizationId, position));
         }
+      }),
+      every(STILL_WANTED_MS, () => {
+        const organizations = [...this.tails.keys()];
+        Promise.all(organizations.map((id) => wantFeed(this.deps.database, id))).catch(onError);
       }),
     ];
   }
