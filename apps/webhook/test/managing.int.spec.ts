@@ -408,16 +408,19 @@ describe('managing webhooks', () => {
 
     it('that are suspended get nothing until they are active again', async () => {
       await create();
-      const put = (status: string) =>
+      const put = (status: string, version: number) =>
         stack.tenants.putOrganization(
-          { organizationId: admin.organizationId, name: 'Org', status },
+          { organizationId: admin.organizationId, name: 'Org', status, version },
           callOf(null),
         );
-      await put('suspended');
+      await put('suspended', 2);
+      // An announcement that was overtaken changes nothing.
+      await put('active', 1);
       await publish(stack.log, receivedEvent(admin.organizationId));
       await delay(150);
       expect(sink.received).toHaveLength(0);
-      await put('active');
+      await put('active', 3);
+      await put('suspended', 2);
       await publish(stack.log, receivedEvent(admin.organizationId));
       await eventually(() => sink.received.length === 1);
     });

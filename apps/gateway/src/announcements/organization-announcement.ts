@@ -7,6 +7,8 @@ export interface OrganizationState {
   status: string;
   timeZone: string;
   defaultFromName: string | null;
+  /** Grows with every change. */
+  version: number;
 }
 
 export type AnnounceOrganization = (state: OrganizationState) => Promise<void>;

@@ -87,6 +87,7 @@ export function mailService(channel: Channel): Backend {
           name: organization.name,
           status: organization.status,
           timeZone: organization.timeZone,
+          version: organization.version,
           ...(organization.defaultFromName === null
             ? {}
             : { defaultFromName: organization.defaultFromName }),

@@ -30,8 +30,11 @@ export function webhookService(channel: Channel): Backend {
         throw error;
       }
     },
-    announceOrganization: async ({ organizationId, name, status }) => {
-      await clients.tenants.putOrganization({ organizationId, name, status }, announcement());
+    announceOrganization: async ({ organizationId, name, status, version }) => {
+      await clients.tenants.putOrganization(
+        { organizationId, name, status, version },
+        announcement(),
+      );
     },
     announceUser: async ({ organizationId, userId, role, active, departmentIds, version }) => {
       await clients.tenants.putUser(

@@ -3,16 +3,18 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 
 const SAVE = `
   insert into organization as o
-         (organization_id, name, status, time_zone, default_from_name, updated_at)
-  values ($1, $2, $3, $4, $5, $6)
+         (organization_id, name, status, time_zone, default_from_name, version, updated_at)
+  values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (organization_id)
   do update set name              = excluded.name,
                 status            = excluded.status,
                 time_zone         = excluded.time_zone,
                 default_from_name = excluded.default_from_name,
-                updated_at        = excluded.updated_at`;
+                version           = excluded.version,
+                updated_at        = excluded.updated_at
+          where o.version < excluded.version`;
 
-/** Repeating it changes nothing; the conversation counter of the row stays. */
+/** An older announcement than the known one changes nothing; the conversation counter of the row stays. */
 export async function saveOrganization(
   tx: SqlExecutor,
   organization: PutOrganizationRequest,
@@ -24,6 +26,7 @@ export async function saveOrganization(
     organization.status,
     organization.timeZone || 'UTC',
     organization.defaultFromName ?? null,
+    organization.version,
     now,
   ]);
 }

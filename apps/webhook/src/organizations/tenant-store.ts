@@ -3,10 +3,12 @@ import type { Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 
 const SAVE_ORGANIZATION = `
-  insert into organization as o (organization_id, name, status, updated_at)
-  values ($1, $2, $3, now())
+  insert into organization as o (organization_id, name, status, version, updated_at)
+  values ($1, $2, $3, $4, now())
   on conflict (organization_id)
-  do update set name = excluded.name, status = excluded.status, updated_at = excluded.updated_at`;
+  do update set name = excluded.name, status = excluded.status, version = excluded.version,
+                updated_at = excluded.updated_at
+        where o.version < excluded.version`;
 
 const SAVE_PERSON = `
   insert into person as p (organization_id, user_id, role, active, department_ids, version, updated_at)
@@ -21,12 +23,12 @@ const SAVE_CALLER = `
   values ($1, $2, $3, true, $4, 0, now())
   on conflict do nothing`;
 
-/** Repeating it changes nothing. */
+/** An older announcement than the known one changes nothing. */
 export async function saveOrganization(
   tx: SqlExecutor,
-  { organizationId, name, status }: PutOrganizationRequest,
+  { organizationId, name, status, version }: PutOrganizationRequest,
 ): Promise<void> {
-  await tx.query(SAVE_ORGANIZATION, [organizationId, name, status]);
+  await tx.query(SAVE_ORGANIZATION, [organizationId, name, status, version]);
 }
 
 /** @returns whether it was news: an older announcement than the known one changes nothing */
