@@ -1,4 +1,4 @@
-import { CancelOutboxEntryRequest } from '@dak/contracts/mail';
+import { CancelOutboxEntryRequest, ListOutboxRequest } from '@dak/contracts/mail';
 import {
   drop,
   reply,
@@ -239,6 +239,15 @@ describe('after a crash', () => {
     const wait = Date.parse(one!.next_attempt_at!) - Date.now();
     expect(wait).toBeGreaterThan(14 * 60_000);
     expect(sink.accepted).toBe(0);
+    const shown =
+      'select s.status, m.status as of_message from submission s join message m using (id)';
+    expect(await admin(shown)).toEqual([{ status: 'uncertain', of_message: 'uncertain' }]);
+    const page = ListOutboxRequest.fromPartial({
+      page: { page: 1, perPage: 25 },
+      status: 'uncertain',
+    });
+    const listed = await sending.handlers.listOutbox(page, contextOf(caller));
+    expect(JSON.parse(Buffer.from(listed.dataJson).toString())).toMatchObject([{ id }]);
   });
 
   it('a mail that may go out once at most is not tried a second time', async () => {

@@ -9,7 +9,8 @@ import type { ClaimedDelivery } from './claimed-delivery';
 import { openDeliveryJournal, type DeliveryJournal } from './delivery-journal';
 import { findAnswered } from './find-answered';
 import { createHandOver, type HandOver } from './hand-over';
-import { releaseLeases, renewLeases, takeBackLeases } from './lease-store';
+import { releaseLeases, renewLeases } from './lease-store';
+import { takeBackDeliveries } from './take-back-deliveries';
 import { createRawCache } from './raw-cache';
 import { recoverJournal } from './recover-journal';
 import { readProcessName } from '../process-name';
@@ -154,8 +155,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   };
 
   const takeBack = (owner: string | null) =>
-    database.asWorker((tx) =>
-      takeBackLeases(tx, { owner, uncertainWaitSeconds: uncertainWaitMs / 1000 }),
+    takeBackDeliveries(
+      database,
+      { owner, uncertainWaitSeconds: uncertainWaitMs / 1000 },
+      deps.clock(),
     );
 
   return {

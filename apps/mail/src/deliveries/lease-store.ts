@@ -60,25 +60,41 @@ export async function releaseLeases(worker: SqlExecutor, keys: readonly LeaseKey
   );
 }
 
+/** Organizations with leases that have run out, or that `owner` holds. */
+export async function selectOrganizationsWithLostLeases(
+  worker: SqlExecutor,
+  owner: string | null,
+): Promise<string[]> {
+  const { rows } = await worker.query<{ organization_id: string }>(
+    `select distinct organization_id
+       from delivery
+      where state = 'sending' and (lease_until < now() or lease_owner = $1)`,
+    [owner],
+  );
+  return rows.map((row) => row.organization_id);
+}
+
 /**
- * Takes leases back from processes that are gone: those that have run out and, at the start of a
- * process, all under its own name. Before the final dot nothing was accepted: another try is safe.
- * After it nobody knows: the delivery is uncertain, and is tried once more only when evidence had
- * time to come and a second copy is the lesser evil.
+ * Takes the leases of one organization back that have run out or that `owner` holds. Before the final
+ * dot nothing was accepted: another try is safe. After it nobody knows: the delivery is uncertain, and
+ * is tried once more only when evidence had time to come and a second copy is the lesser evil.
+ * @returns the ids of their submissions, which are locked
  */
 export async function takeBackLeases(
-  worker: SqlExecutor,
+  tx: SqlExecutor,
+  organizationId: string,
   options: { owner: string | null; uncertainWaitSeconds: number },
-): Promise<number> {
-  const { rowCount } = await worker.query(
+): Promise<string[]> {
+  const { rows } = await tx.query<{ submission_id: string }>(
     `with lost as (
             select d.organization_id, d.id, d.attempts, d.phase, d.transport, d.lease_until,
                    d.phase = 'final_dot' is true as is_unknown,
                    s.at_most_once or d.was_uncertain as is_spent
               from delivery d
               join submission s on s.organization_id = d.organization_id and s.id = d.submission_id
-             where d.state = 'sending' and (d.lease_until < now() or d.lease_owner = $1)
-               for update of d skip locked),
+             where d.organization_id = $1
+                and d.state = 'sending' and (d.lease_until < now() or d.lease_owner = $2)
+               for update of d, s skip locked),
           attempt as (
             insert into delivery_attempt (organization_id, delivery_id, attempt, started_at, finished_at, transport,
                                           phase, outcome, diagnostic)
@@ -91,16 +107,17 @@ export async function takeBackLeases(
             was_uncertain   = d.was_uncertain or lost.is_unknown,
             next_attempt_at = case when not lost.is_unknown then now()
                                    when lost.is_spent then null
-                                   else now() + make_interval(secs => $2) end,
+                                   else now() + make_interval(secs => $3) end,
             diagnostic      = case when lost.is_unknown
                                    then 'The sending process ended before the answer to the final dot was known'
                                    else 'The sending process ended before the message was handed over' end,
             lease_owner = null, lease_until = null, updated_at = now()
        from lost
-      where d.organization_id = lost.organization_id and d.id = lost.id`,
-    [options.owner, options.uncertainWaitSeconds],
+      where d.organization_id = lost.organization_id and d.id = lost.id
+  returning d.submission_id`,
+    [organizationId, options.owner, options.uncertainWaitSeconds],
   );
-  return rowCount;
+  return [...new Set(rows.map((row) => row.submission_id))];
 }
 
 function columns(keys: readonly LeaseKey[]): [string[], string[], number[]] {

@@ -6,21 +6,16 @@ import {
 } from '../events/mail-events';
 import type { EventEnvelope } from '@dak/contracts/events';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { SYSTEM, type ActorType } from '../actor';
-import { reviseConversations } from '../conversations/revise-conversations';
 import { appendToSpool } from '../inbound/spool';
-import { messageStatusOf, summarizeStates } from './delivery';
 import type { AttemptResult } from './attempt-result';
 import {
   insertAttempts,
   lockSubmissions,
   numberEvents,
-  selectStates,
   updateDeliveries,
-  updateMessages,
-  updateSubmissions,
   type LockedSubmission,
 } from './result-store';
+import { authorOf, releaseScheduled, summarize } from './summarize-submissions';
 
 /**
  * Records attempts of one organization: deliveries, what messages and submissions show of them,
@@ -53,7 +48,12 @@ export async function recordResults(
   ]);
   if (released.length > 0) {
     // Events of a conversation are numbered one after the other.
-    await release(tx, organizationId, recorded, released, now);
+    await releaseScheduled(
+      tx,
+      organizationId,
+      released.map((row) => ({ ...row, isWithdrawn: withdrawnOnly(recorded, row.id) })),
+      now,
+    );
     await announce(tx, organizationId, recorded, submissions, now);
   }
   const spooled = recorded.flatMap(({ spool }) => (spool === null ? [] : [spool]));
@@ -62,57 +62,6 @@ export async function recordResults(
     await tx.query(`select set_config('dak.worker', 'on', true)`);
     await appendToSpool(tx, spooled);
   }
-}
-
-async function summarize(
-  tx: SqlExecutor,
-  organizationId: string,
-  touched: readonly string[],
-  at: string,
-): Promise<void> {
-  const states = await selectStates(tx, organizationId, touched);
-  const changes = states.map((row) => ({
-    id: row.submission_id,
-    status: summarizeStates(row.states),
-    is_finished: row.is_finished,
-    is_sent: row.states.includes('sent'),
-  }));
-  await Promise.all([
-    updateSubmissions(tx, organizationId, changes, at),
-    updateMessages(
-      tx,
-      organizationId,
-      changes.map((change) => ({ ...change, status: messageStatusOf(change.status) })),
-      at,
-    ),
-  ]);
-}
-
-/** Scheduled mail that has left, or was withdrawn, is no longer waiting in its conversation. */
-async function release(
-  tx: SqlExecutor,
-  organizationId: string,
-  recorded: readonly AttemptResult[],
-  released: readonly LockedSubmission[],
-  now: number,
-): Promise<void> {
-  await tx.query(
-    `update conversation c
-        set scheduled_count = greatest(0, c.scheduled_count - n.count)
-       from (select id, count(*) from unnest($2::uuid[]) as id group by id) n
-      where c.organization_id = $1 and c.id = n.id`,
-    [organizationId, released.map((row) => row.conversation_id)],
-  );
-  await reviseConversations(
-    tx,
-    organizationId,
-    released.map((row) => ({
-      conversationId: row.conversation_id,
-      event: withdrawnOnly(recorded, row.id) ? 'withdrawn' : 'released',
-      actor: authorOf(row),
-    })),
-    now,
-  );
 }
 
 function withdrawnOnly(recorded: readonly AttemptResult[], submissionId: string): boolean {
@@ -189,15 +138,4 @@ function eventOf(
         diagnostic: result.diagnostic ?? '',
         reason: result.outcome === 'deferred' ? 'expired' : 'refused',
       });
-}
-
-function authorOf(row: LockedSubmission) {
-  return row.author_type === ''
-    ? SYSTEM
-    : {
-        type: row.author_type as ActorType,
-        id: row.author_id,
-        name: row.author_name,
-        runId: row.author_run_id,
-      };
 }
