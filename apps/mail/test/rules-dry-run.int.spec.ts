@@ -160,4 +160,27 @@ describe('a dry run', () => {
       rules.handlers.getRuleDryRun({ id: all.id }, contextOf(user)),
     ).rejects.toMatchObject({ kind: 'not_found' });
   });
+
+  it('shows no sample of mail that its asker may not read any more', async () => {
+    const admin = principal();
+    const user = principal({ organizationId: admin.organizationId, role: 'user' });
+    const mailbox = await insertMailbox(rules.database, admin.organizationId);
+    await rules.query(
+      admin.organizationId,
+      'insert into mailbox_user (organization_id, mailbox_id, user_id) values ($1, $2, $3)',
+      [admin.organizationId, mailbox.id, user.userId],
+    );
+    await rules.store(admin, mailbox.id, {
+      subject: 'salaries',
+      sortAt: '2026-05-05T05:05:05.000Z',
+    });
+    startWorker();
+    const { id } = await begin(user, { mailbox_ids: [mailbox.id] }, YEAR);
+    expect((await untilDone(user, id)).samples).toHaveLength(1);
+    await rules.query(admin.organizationId, 'delete from mailbox_user where user_id = $1', [
+      user.userId,
+    ]);
+    expect(await untilDone(user, id)).toMatchObject({ matched: 1, samples: [] });
+    expect((await untilDone(admin, id)).samples).toHaveLength(1);
+  });
 });

@@ -99,6 +99,26 @@ export async function selectDryRun(
   return rows[0] ?? null;
 }
 
+/** Which of these conversations the caller may read now. */
+export async function selectReadable(
+  tx: SqlExecutor,
+  principal: Principal,
+  conversationIds: readonly string[],
+): Promise<Set<string>> {
+  const parameters = new SqlParameters();
+  const organization = parameters.add(principal.organizationId);
+  const ids = parameters.add(conversationIds);
+  const { rows } = await tx.query<{ id: string }>(
+    `select c.id
+       from conversation c
+       join mailbox b on b.organization_id = c.organization_id and b.id = c.mailbox_id and b.deleted_at is null
+      where c.organization_id = ${organization} and c.id = any(${ids}::uuid[])
+        and ${conversationIsOpen(principal, 'read', 'c', parameters)}`,
+    parameters.values,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Takes the oldest that nobody works on, for `leaseSeconds`. */
 export async function claimDryRun(
   tx: SqlExecutor,

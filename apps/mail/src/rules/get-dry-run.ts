@@ -3,24 +3,29 @@ import type { Document, GetRuleDryRunRequest } from '@dak/contracts/mail';
 import { NotFoundError, isUuid } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
-import { selectDryRun, type DryRunRow } from './dry-run-store';
+import { selectDryRun, selectReadable, type DryRunRow } from './dry-run-store';
 import { ownerFilter } from './load-rule';
 import type { RuleDeps } from './rule-deps';
 
-/** @throws NotFoundError also for that of somebody else, unless the caller is an admin */
+/**
+ * Samples of conversations that the caller may not read any more are left out; the numbers stay.
+ * @throws NotFoundError also for that of somebody else, unless the caller is an admin
+ */
 export async function getDryRun(
   { database }: Pick<RuleDeps, 'database'>,
   { id }: GetRuleDryRunRequest,
   { principal }: CallContext,
 ): Promise<Document> {
   const { organizationId } = principal;
-  const row = isUuid(id)
-    ? await database.inTenant(organizationId, (tx) =>
-        selectDryRun(tx, organizationId, ownerFilter(principal), id),
-      )
-    : null;
-  if (row === null) throw new NotFoundError('dry run');
-  return dryRunDocument(row);
+  if (!isUuid(id)) throw new NotFoundError('dry run');
+  return database.inTenant(organizationId, async (tx) => {
+    const row = await selectDryRun(tx, organizationId, ownerFilter(principal), id);
+    if (row === null) throw new NotFoundError('dry run');
+    const conversations = row.samples.map(({ conversation_id }) => conversation_id);
+    const readable = await selectReadable(tx, principal, conversations);
+    const samples = row.samples.filter(({ conversation_id }) => readable.has(conversation_id));
+    return dryRunDocument({ ...row, samples });
+  });
 }
 
 export function dryRunDocument(row: DryRunRow): Document {
