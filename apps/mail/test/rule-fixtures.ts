@@ -68,6 +68,7 @@ export async function openRules(clock: Clock = Date.now) {
       eventId: `evt_${uuidv7()}`,
       messageId: message.id,
       mailboxId,
+      occurredAt: clock(),
       causationDepth: 0,
       traceId: null,
       imported: message.imported,

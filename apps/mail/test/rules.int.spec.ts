@@ -68,6 +68,15 @@ describe('rules on mail that arrives', () => {
     expect(activity).toEqual([{ actor_type: 'rule', actor_id: rule.id }]);
   });
 
+  it('is none of theirs when it is older than they are, however late they come to it', async () => {
+    await rules.create(admin, {});
+    const late = await rules.store(admin, mailbox.id);
+    await rules.run(admin, [{ ...late, occurredAt: late.occurredAt - 60_000 }]);
+    expect(await rules.runs(admin, late.conversationId)).toEqual([]);
+    const next = await rules.receive(admin, mailbox.id);
+    expect(await rules.runs(admin, next.conversationId)).toHaveLength(1);
+  });
+
   it('record also why they did nothing', async () => {
     await rules.create(admin, { conditions: [subjectHas('invoice'), subjectHas('order')] });
     const { conversationId } = await rules.receive(admin, mailbox.id, { subject: 'An order' });

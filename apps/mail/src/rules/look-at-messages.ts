@@ -3,7 +3,7 @@ import { uuidv7 } from '@dak/kernel';
 import type { Access } from '../mailboxes/visibility';
 import { accessOf } from './check-references';
 import { evaluateRule } from './evaluate-rule';
-import { covers, type Action, type Rule } from './rule';
+import { covers, existedAt, type Action, type Rule } from './rule';
 import type { Arrival, RuleLook } from './rule-match';
 import { patternBudget } from './rule-pattern';
 import type { StoredRuleMessage } from './rule-message-store';
@@ -39,7 +39,7 @@ export async function lookAtMessages(
     const { conversationId } = message;
     const budget = patternBudget();
     for (const rule of rules) {
-      if (!covers(rule, message.mailboxId)) continue;
+      if (!covers(rule, message.mailboxId) || !existedAt(rule, arrival.occurredAt)) continue;
       const access = standing.ownerAccess(rule, message.mailboxId);
       if (access === null) continue;
       if (performance.now() - sliceStart > SLICE_MS) {

@@ -97,6 +97,7 @@ function toArrival(record: LogRecord): { organizationId: string; arrival: Arriva
       eventId: event.id,
       messageId,
       mailboxId,
+      occurredAt: event.occurredAt?.getTime() ?? 0,
       causationDepth: event.causationDepth,
       traceId: event.traceparent?.split('-')[1] ?? null,
       imported: MailReceived.decode(event.data).imported,

@@ -9,6 +9,8 @@ export interface Arrival {
   readonly eventId: string;
   readonly messageId: string;
   readonly mailboxId: string;
+  /** Of its event, milliseconds since the epoch. */
+  readonly occurredAt: number;
   readonly causationDepth: number;
   /** Of W3C trace context; null when nobody traces. */
   readonly traceId: string | null;

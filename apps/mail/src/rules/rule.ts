@@ -82,3 +82,11 @@ function compare(a: string, b: string): number {
 export function covers(rule: Pick<RuleDefinition, 'mailbox_ids'>, mailboxId: string): boolean {
   return rule.mailbox_ids.length === 0 || rule.mailbox_ids.includes(mailboxId);
 }
+
+/** Clocks of services differ; so much earlier than a rule a mail may seem to be. */
+const CLOCK_SKEW_MS = 1_000;
+
+/** Whether the rule was there when something happened, however late its event is read. */
+export function existedAt(rule: Pick<Rule, 'created_at'>, occurredAt: number): boolean {
+  return Date.parse(rule.created_at) <= occurredAt + CLOCK_SKEW_MS;
+}

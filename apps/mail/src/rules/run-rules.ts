@@ -5,7 +5,7 @@ import { lockConversations } from '../conversations/conversation-store';
 import type { ConversationRow } from '../conversations/conversation-row';
 import { applyChanges } from './apply-changes';
 import { lookAtMessages } from './look-at-messages';
-import { covers } from './rule';
+import { covers, existedAt } from './rule';
 import type { RulesOf } from './rule-cache';
 import type { Arrival, RuleLook } from './rule-match';
 import { neededFacts } from './rule-message';
@@ -54,8 +54,9 @@ export async function runRules(
     );
     const rules = await deps.rulesOf(tx, organizationId);
     const fresh = live.filter(
-      ({ eventId, mailboxId }) =>
-        claimed.has(eventId) && rules.some((rule) => covers(rule, mailboxId)),
+      ({ eventId, mailboxId, occurredAt }) =>
+        claimed.has(eventId) &&
+        rules.some((rule) => covers(rule, mailboxId) && existedAt(rule, occurredAt)),
     );
     if (fresh.length === 0) return;
     sent = await runOn(tx, deps, organizationId, fresh, rules);
