@@ -78,6 +78,8 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
       method: 'GET',
       path: '/webhooks/{id}/deliveries/{did}',
       summary: 'Get a delivery with what was sent',
+      description:
+        'body tells of mail and therefore needs the scope mail.read too; without it, body is null. Answers 404 once the caller may not read the conversation of the event any more.',
       request: { params: deliveryParams },
       responses: { 200: { description: 'The delivery and its body', schema: detail } },
       handler: async ({ params, call }) => {

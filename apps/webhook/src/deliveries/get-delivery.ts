@@ -1,27 +1,38 @@
 import type { WebhookDeliveryDetail } from '@dak/contracts/api';
 import type { Document, GetDeliveryRequest } from '@dak/contracts/webhook';
+import { NotFoundError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { loadEndpoint } from '../endpoints/endpoint-store';
+import { mayReadNow } from '../replays/may-still-read';
 import type { WebhookDeps } from '../webhook-deps';
 import { loadDelivery, loadMessage } from './delivery-store';
 import { renderDelivery } from './render-delivery';
 
-/** With the body as it is sent. @throws NotFoundError when endpoint or delivery is not the caller's */
-export function getDelivery(
-  { database }: WebhookDeps,
+/**
+ * With the body as it is sent, for callers with `mail.read`; null for others.
+ * @throws NotFoundError when endpoint or delivery is not the caller's, or when they may not read the
+ *   conversation of its event any more
+ */
+export async function getDelivery(
+  { database, visibility }: Pick<WebhookDeps, 'database' | 'visibility'>,
   { endpointId, id }: GetDeliveryRequest,
   { principal }: CallContext,
 ): Promise<Document> {
   const { organizationId } = principal;
-  return database.inTenant(organizationId, async (tx) => {
+  const { row, message } = await database.inTenant(organizationId, async (tx) => {
     await loadEndpoint(tx, principal, endpointId);
     const row = await loadDelivery(tx, organizationId, endpointId, id);
-    const { body } = await loadMessage(tx, organizationId, row.event_id);
-    const record: WebhookDeliveryDetail = {
-      ...renderDelivery(row),
-      body: JSON.parse(body.toString('utf8')) as WebhookDeliveryDetail['body'],
-    };
-    return { id, version: 0, json: jsonBytes(record), replayed: false };
+    return { row, message: await loadMessage(tx, organizationId, row.event_id) };
   });
+  const place = { ...message, trigger: row.trigger };
+  const readable = await mayReadNow(visibility, organizationId, principal, [place]);
+  if (!readable(place)) throw new NotFoundError('delivery');
+  const record: WebhookDeliveryDetail = {
+    ...renderDelivery(row),
+    body: principal.scopes.includes('mail.read')
+      ? (JSON.parse(message.body.toString('utf8')) as WebhookDeliveryDetail['body'])
+      : null,
+  };
+  return { id, version: 0, json: jsonBytes(record), replayed: false };
 }

@@ -1,4 +1,5 @@
-import { readableBy } from '../fan-out/readable-by';
+import { seesWholeOrganization, type Role } from '@dak/kernel';
+import { readableBy, type VisibilityClient } from '../fan-out/readable-by';
 import type { WebhookDeps } from '../webhook-deps';
 
 /** Where the event of a delivery happened. */
@@ -17,14 +18,31 @@ export async function mayStillRead(
   places: readonly RepeatedPlace[],
 ): Promise<(place: RepeatedPlace) => boolean> {
   const owner = await database.asWorker(async (tx) => {
-    const { rows } = await tx.query<{ role: string; active: boolean; department_ids: string[] }>(
+    const { rows } = await tx.query<{ role: Role; active: boolean; department_ids: string[] }>(
       `select role, active, department_ids from person where organization_id = $1 and user_id = $2`,
       [organizationId, ownerUserId],
     );
     return rows[0];
   });
   if (owner === undefined || !owner.active) return () => false;
-  if (owner.role !== 'user') return () => true;
+  const { role, department_ids: departmentIds } = owner;
+  return mayReadNow(
+    visibility,
+    organizationId,
+    { userId: ownerUserId, role, departmentIds },
+    places,
+  );
+}
+
+/** Asked anew for these places; the answer must not be kept. */
+export async function mayReadNow(
+  visibility: VisibilityClient,
+  organizationId: string,
+  reader: { userId: string; role: Role; departmentIds: readonly string[] },
+  places: readonly RepeatedPlace[],
+): Promise<(place: RepeatedPlace) => boolean> {
+  if (seesWholeOrganization(reader)) return () => true;
+  const { userId, departmentIds } = reader;
   const mayRead = await readableBy(
     visibility,
     organizationId,
@@ -36,12 +54,12 @@ export async function mayStillRead(
               conversationId: conversation_id,
               mailboxId: mailbox_id ?? '',
               departmentId: department_id ?? undefined,
-              readers: [{ userId: ownerUserId, departmentIds: owner.department_ids }],
+              readers: [{ userId, departmentIds }],
             },
           ],
     ),
   );
   // A test has no conversation and tells nothing about anybody.
   return ({ conversation_id, trigger }) =>
-    conversation_id === null ? trigger === 'test' : mayRead(conversation_id, ownerUserId);
+    conversation_id === null ? trigger === 'test' : mayRead(conversation_id, userId);
 }

@@ -72,7 +72,7 @@ export const WebhookDeliveryRecord = z.object({
   state: z
     .enum(DELIVERY_STATES)
     .describe(
-      'skipped = given up so that its conversation goes on; canceled = the endpoint was disabled',
+      'skipped = given up so that its conversation goes on; canceled = the endpoint was disabled, or error_code is owner_cannot_read',
     ),
   attempts: z.int(),
   next_attempt_at: timestamp.nullable(),
@@ -84,7 +84,9 @@ export const WebhookDeliveryRecord = z.object({
   finished_at: timestamp.nullable(),
 });
 
-export const WebhookDeliveryDetail = WebhookDeliveryRecord.extend({ body: PublicEventRecord });
+export const WebhookDeliveryDetail = WebhookDeliveryRecord.extend({
+  body: PublicEventRecord.nullable().describe('What was sent; null for a caller without mail.read'),
+});
 
 export const WebhookAttemptRecord = z.object({
   number: z.int(),
