@@ -4,6 +4,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { Sealing } from '../secrets/sealing';
 import type { WebhookDeps } from '../webhook-deps';
+import { cancelPending } from './disable-endpoint';
 import { checkSettings, type EndpointSettings } from './endpoint';
 import { loadEndpoint, updateEndpointRow, type EndpointColumns } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
@@ -26,6 +27,10 @@ export async function updateEndpoint(
       throw new VersionMismatchError('webhook', before.version);
     }
     const columns = columnsOf(settings, deps.sealing, organizationId);
+    // Whatever was queued at the moment of disabling: enabling brings nothing old.
+    if (columns.enabled === true && before.status === 'disabled') {
+      await cancelPending(tx, [request.id]);
+    }
     await updateEndpointRow(tx, organizationId, request.id, columns);
     const row = await loadEndpoint(tx, principal, request.id);
     return {

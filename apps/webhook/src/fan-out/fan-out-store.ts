@@ -50,7 +50,7 @@ export const STAMP = `e.version || ':' || coalesce((
 /** Owners who left and organizations that are suspended get nothing. */
 const INTERESTED = `
   select e.organization_id, e.id, e.owner_user_id, p.role, p.department_ids, e.event_types, e.mailbox_ids,
-         e.ordering, e.status, ${STAMP} as stamp
+         e.ordering, e.status, e.created_at, ${STAMP} as stamp
     from endpoint e
     join person p on p.organization_id = e.organization_id and p.user_id = e.owner_user_id and p.active
     left join organization o on o.organization_id = e.organization_id
@@ -68,6 +68,7 @@ interface InterestedRow {
   mailbox_ids: string[];
   ordering: 'none' | 'conversation';
   status: string;
+  created_at: string;
   stamp: string;
 }
 
@@ -87,6 +88,7 @@ export async function selectInterested(
     ownerDepartmentIds: row.department_ids,
     eventTypes: row.event_types,
     mailboxIds: row.mailbox_ids,
+    createdAt: Date.parse(row.created_at),
     ordering: row.ordering,
     isActive: row.status === 'active',
     stamp: row.stamp,
@@ -108,14 +110,17 @@ const INSERT_MESSAGES = `
 const INSERT_DELIVERIES = `
   insert into delivery (organization_id, endpoint_id, id, event_id, event_type, trigger, replay_id, state, next_at,
                         order_key, order_seq, error_code, created_at, finished_at)
-  select d.organization_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.replay_id, d.state, now(),
-         d.order_key, d.order_seq, d.error_code, now(), case when d.state <> 'pending' then now() end
+  select d.organization_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.replay_id,
+         case when e.status = 'active' then d.state else 'canceled' end, now(), d.order_key, d.order_seq,
+         case when e.status = 'active' then d.error_code else 'endpoint_disabled' end, now(),
+         case when d.state <> 'pending' or e.status <> 'active' then now() end
     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[],
                 $9::text[], $10::bigint[], $11::text[])
          as d (organization_id, endpoint_id, id, event_id, event_type, trigger, replay_id, state, order_key,
                order_seq, error_code)
+    join endpoint e on e.organization_id = d.organization_id and e.id = d.endpoint_id
       on conflict do nothing
-  returning id`;
+  returning id, state`;
 
 export function insertMessages(messages: readonly NewMessage[]): PreparedStatement {
   return {
@@ -135,7 +140,10 @@ export function insertMessages(messages: readonly NewMessage[]): PreparedStateme
   };
 }
 
-/** What is there already stays as it is; the rows are the ids that are new. */
+/**
+ * What is there already stays as it is; the rows are the ids that are new, with their states: canceled
+ * where the endpoint has been disabled since it was read, none where it has been deleted.
+ */
 export function insertDeliveries(deliveries: readonly NewDelivery[]): PreparedStatement {
   return {
     name: 'webhook_insert_deliveries',

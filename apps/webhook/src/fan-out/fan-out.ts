@@ -121,9 +121,11 @@ export class FanOut {
         insertMessages(messages),
         insertDeliveries(deliveries),
       ]);
-      const fresh = new Set(inserted!.map((row) => row['id'] as string));
-      onCommitted(deliveries.filter(({ id, state }) => state === 'pending' && fresh.has(id)));
-      onCounted(candidates.length, fresh.size);
+      const pending = new Set(
+        inserted!.flatMap(({ id, state }) => (state === 'pending' ? [id as string] : [])),
+      );
+      onCommitted(deliveries.filter(({ id }) => pending.has(id)));
+      onCounted(candidates.length, inserted!.length);
     } else {
       onCounted(candidates.length, 0);
     }
@@ -190,6 +192,7 @@ function candidatesOf(envelope: EventEnvelope): Candidate[] {
     type: envelope.type,
     mailboxId: envelope.mailboxId ?? null,
     conversationId: envelope.conversationId ?? null,
+    occurredAt: envelope.occurredAt?.getTime() ?? 0,
     notifyWebhookIds:
       envelope.type === 'rule.matched' ? RuleMatched.decode(envelope.data).notifyWebhookIds : [],
   };

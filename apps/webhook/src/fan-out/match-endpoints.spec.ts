@@ -6,12 +6,14 @@ const endpoint = (change: Partial<EndpointInterest> = {}): EndpointInterest => (
   ownerIsAdmin: true,
   eventTypes: [],
   mailboxIds: [],
+  createdAt: 10_000,
   ...change,
 });
 const event = (change: Partial<EventFacts> = {}): EventFacts => ({
   type: 'mail.received',
   mailboxId: 'm1',
   conversationId: 'c1',
+  occurredAt: 20_000,
   notifyWebhookIds: [],
   ...change,
 });
@@ -40,6 +42,13 @@ describe('which endpoints an event is for', () => {
     const other = endpoint({ eventTypes: ['mail.sent'], mailboxIds: ['m2'] });
     expect(interestIn(event({ notifyWebhookIds: ['e1'] }), other)).toBe('matches');
     expect(interestIn(event({ notifyWebhookIds: ['e2'] }), other)).toBe('none');
+  });
+
+  it('is none that was made after it happened, but for what clocks may differ', () => {
+    const later = endpoint({ createdAt: 20_000 });
+    expect(interestIn(event({ occurredAt: 19_000 }), later)).toBe('matches');
+    expect(interestIn(event({ occurredAt: 18_999 }), later)).toBe('none');
+    expect(interestIn(event({ occurredAt: 18_999, notifyWebhookIds: ['e1'] }), later)).toBe('none');
   });
 
   it('depends on what a regular owner may read, and excludes them from what is outside of conversations', () => {

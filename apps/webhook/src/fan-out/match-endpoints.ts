@@ -8,12 +8,16 @@ export interface EndpointInterest {
   eventTypes: readonly string[];
   /** Empty = all that the owner sees. */
   mailboxIds: readonly string[];
+  /** Milliseconds since the epoch. */
+  createdAt: number;
 }
 
 export interface EventFacts {
   type: string;
   mailboxId: string | null;
   conversationId: string | null;
+  /** Milliseconds since the epoch. */
+  occurredAt: number;
   /** Endpoints that a rule asked to be told, whatever kinds they subscribe to. */
   notifyWebhookIds: readonly string[];
 }
@@ -25,8 +29,13 @@ export type Interest =
   | 'if_readable'
   | 'none';
 
+/** Clocks of services differ; so much earlier than its endpoint an event may seem to be. */
+const CLOCK_SKEW_MS = 1_000;
+
 /** Whether an endpoint wants an event and, so far as can be told here, may have it. */
 export function interestIn(event: EventFacts, endpoint: EndpointInterest): Interest {
+  // However late it is read: what was before an endpoint is for nobody who made it since.
+  if (endpoint.createdAt > event.occurredAt + CLOCK_SKEW_MS) return 'none';
   const isNamed = event.notifyWebhookIds.includes(endpoint.endpointId);
   if (!isNamed && !wants(event, endpoint)) return 'none';
   if (endpoint.ownerIsAdmin) return 'matches';
