@@ -72,6 +72,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     database,
     http,
     sealing,
+    visibility,
     clock,
     onError: failed('webhooks could not be sent; it is tried again'),
     onAttempt: (verdict, waitedMs) => metrics.attempted(verdict, waitedMs),
@@ -90,10 +91,11 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     onCounted: (events, deliveries) => metrics.fannedOut(events, deliveries),
   });
   const onChanged = (endpointIds: readonly string[]): void => sender.refresh(endpointIds);
+  const onReplayError = failed('a replay could not go on; it is tried again');
   const replays = createRepeatingWorker(
-    () => replayRound({ database, visibility, onChanged }),
+    () => replayRound({ database, visibility, onChanged, onError: onReplayError }),
     REPLAY_EVERY_MS,
-    failed('a replay could not go on; it is tried again'),
+    onReplayError,
   );
   const sweeper = createRepeatingWorker(
     () => sweep(database),

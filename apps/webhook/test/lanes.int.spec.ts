@@ -161,6 +161,7 @@ describe('lanes', () => {
         database,
         http,
         sealing: createSealing(SECRET),
+        visibility: visibilityOf(stack.readable),
         clock: systemClock,
         onError: () => undefined,
         onAttempt: () => undefined,

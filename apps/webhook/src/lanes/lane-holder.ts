@@ -1,6 +1,8 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import type { FreshDelivery } from '../fan-out/fan-out';
+import type { VisibilityClient } from '../fan-out/readable-by';
+import { cancelUnreadable, postpone } from './recheck-owners';
 import type { Sealing } from '../secrets/sealing';
 import { Lane, type Consignment } from './lane';
 import { readLaneConfig, readLaneHealth, type LaneConfig } from './lane-config';
@@ -22,6 +24,8 @@ export interface LaneHolderDeps {
   clock: Clock;
   /** Of this process alone. */
   owner: string;
+  /** Asked about what has waited: its owner may have lost access since it was made. */
+  visibility: VisibilityClient;
   leaseMs?: number;
   /** The lane has something to send. */
   onQueued: (lane: Lane) => void;
@@ -39,6 +43,10 @@ const LEAST_SHARE = 8;
 const IDLE_MS = 30_000;
 /** A lane of another process is not asked for again within this time. */
 const TAKEN_FOR_MS = 1_000;
+/** What is younger and goes out for the first time was judged just now. */
+const JUDGED_FOR_MS = 30_000;
+/** Then it is asked again who may read. */
+const UNANSWERED_MS = 10_000;
 
 /**
  * Leases lanes, and brings what is due into their queues: handed over by fan-out in this process, or
@@ -53,6 +61,8 @@ export class LaneHolder {
   readonly #takenUntil = new Map<string, number>();
   /** By the monotonic clock, which goes on while the process is stopped: then nothing may be sent. */
   #leaseUntil = 0;
+  /** Questions under way; leases are renewed meanwhile. */
+  readonly #rechecks = new Set<Promise<void>>();
   #renewAt = 0;
   #discoverAt = 0;
   #isStopping = false;
@@ -77,6 +87,7 @@ export class LaneHolder {
     this.#isStopping = true;
     this.#signal();
     await this.#loop;
+    await Promise.all(this.#rechecks);
   }
 
   /** Frees all lanes for others at once. */
@@ -291,13 +302,54 @@ export class LaneHolder {
       ordered.length === 0 ? [] : selectDueHeads(database, ordered, known, busy),
     ]);
     const byLane = Map.groupBy(found.flat(), (row) => row.endpoint_id);
+    const held: Held[] = [];
     for (const { lane, wanted } of shares) {
       if (this.#lanes.get(lane.endpointId) !== lane) continue;
       const rows = byLane.get(lane.endpointId) ?? [];
-      lane.push(headsOf(lane, rows));
+      const heads = headsOf(lane, rows);
+      const waited = heads.filter((head) => hasWaited(head, now));
+      lane.push(heads.filter((head) => !hasWaited(head, now)));
+      lane.hold(waited);
+      if (waited.length > 0) held.push({ lane, consignments: waited });
       lane.looked(rows.length, wanted, clock());
       if (lane.queued > 0) this.#deps.onQueued(lane);
     }
+    if (held.length > 0) this.#recheck(held);
+  }
+
+  /** Lets go on what its owners may still read: one question for all that this look brought. */
+  #recheck(held: readonly Held[]): void {
+    const check = this.#admitReadable(held)
+      .catch((error: unknown) => {
+        this.#deps.onError(error);
+        for (const { lane, consignments } of held) {
+          for (const { id } of consignments) lane.release(id);
+        }
+      })
+      .finally(() => this.#rechecks.delete(check));
+    this.#rechecks.add(check);
+  }
+
+  async #admitReadable(held: readonly Held[]): Promise<void> {
+    const { database, visibility, onQueued, onError } = this.#deps;
+    const waiting = held.flatMap(({ lane: { endpointId }, consignments }) =>
+      consignments.map(({ id }) => ({ endpointId, id })),
+    );
+    let refused: ReadonlySet<string>;
+    try {
+      refused = await cancelUnreadable(database, visibility, waiting);
+    } catch (error) {
+      onError(error);
+      await postpone(database, waiting, UNANSWERED_MS);
+      refused = new Set(waiting.map(({ id }) => id));
+    }
+    for (const { lane, consignments } of held) {
+      for (const { id } of consignments) if (refused.has(id)) lane.release(id);
+      if (this.#lanes.get(lane.endpointId) !== lane) continue;
+      lane.admit(consignments.filter(({ id }) => !refused.has(id)));
+      if (lane.queued > 0) onQueued(lane);
+    }
+    this.#signal();
   }
 
   #untilNext(): number {
@@ -337,6 +389,15 @@ export class LaneHolder {
     });
     this.#wake = () => undefined;
   }
+}
+
+interface Held {
+  lane: Lane;
+  consignments: readonly Consignment[];
+}
+
+function hasWaited({ attempts, createdAt }: Consignment, now: number): boolean {
+  return attempts > 0 || now - createdAt > JUDGED_FOR_MS;
 }
 
 function consignmentOf(delivery: FreshDelivery, now: number): Consignment {

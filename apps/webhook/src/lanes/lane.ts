@@ -126,6 +126,21 @@ export class Lane {
     if (consignments.length > 0) this.idleSince = null;
   }
 
+  /** In hand without being queued: they must not be sent before it is known who may read them. */
+  hold(consignments: readonly Consignment[]): void {
+    for (const { id, orderKey } of consignments) this.#inHand.set(id, orderKey);
+    if (consignments.length > 0) this.idleSince = null;
+  }
+
+  /** Queues what was held, unless nothing may be sent any more: the table still has it then. */
+  admit(consignments: readonly Consignment[]): void {
+    for (const consignment of consignments) {
+      if (!this.#inHand.has(consignment.id)) continue;
+      if (this.#config.isSendable && !this.isEnding) this.#queue.push(consignment);
+      else this.release(consignment.id);
+    }
+  }
+
   /** Notes what a look into the table gave. */
   looked(found: number, wanted: number, now: number): void {
     // Of an ordered endpoint what is behind the heads shows up when they are recorded.

@@ -4,6 +4,7 @@ import type { Database } from '@dak/platform/postgres';
 import { isHopeless } from '../deliveries/auto-disable';
 import { classifyOutcome, type Verdict } from '../deliveries/classify-outcome';
 import type { FreshDelivery } from '../fan-out/fan-out';
+import type { VisibilityClient } from '../fan-out/readable-by';
 import type { Sealing } from '../secrets/sealing';
 import { attempt, startOf } from './attempt';
 import { createAttemptRecorder, type AttemptRecorder } from './attempt-recorder';
@@ -15,6 +16,7 @@ export interface SenderDeps {
   database: Database;
   http: GuardedHttp;
   sealing: Sealing;
+  visibility: VisibilityClient;
   clock: Clock;
   onError: (error: unknown) => void;
   /** An attempt was made; `waitedMs` since the delivery was made, for the first one. */

@@ -15,27 +15,30 @@ const BATCH = 500;
 /** So much may wait for one endpoint; the rest of a replay stays where it is until then. */
 const ENOUGH_WAITING = 2_000;
 
+type ReplayDeps = Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>;
+
 /**
- * One step of every running replay. Where it stands is in the table, and doing a step twice makes no
+ * One step of every running replay; one that fails is told of and holds up none behind it. Where it stands is in the table, and doing a step twice makes no
  * second delivery, so that any process can go on with it after a crash.
  * @returns whether there is more to do at once
  */
 export async function replayRound(
-  deps: Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>,
+  deps: ReplayDeps & { onError: (error: unknown) => void },
 ): Promise<{ more: boolean }> {
   const running = await deps.database.asWorker((tx) => selectRunning(tx, ENOUGH_WAITING));
   let more = false;
   for (const replay of running) {
-    if (!replay.is_sendable) await cancel(deps.database, replay);
-    else if (replay.waiting < ENOUGH_WAITING) more = (await step(deps, replay)) || more;
+    try {
+      if (!replay.is_sendable) await cancel(deps.database, replay);
+      else if (replay.waiting < ENOUGH_WAITING) more = (await step(deps, replay)) || more;
+    } catch (error) {
+      deps.onError(error);
+    }
   }
   return { more };
 }
 
-async function step(
-  deps: Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>,
-  replay: ReplayRow,
-): Promise<boolean> {
+async function step(deps: ReplayDeps, replay: ReplayRow): Promise<boolean> {
   const { database } = deps;
   const { rows, owner } = await database.asWorker(async (tx) => ({
     rows: await selectRepeated(tx, replay, BATCH),
