@@ -199,6 +199,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       method: 'GET',
       path: '/rules/dry-run/{id}',
       summary: 'Get a dry run',
+      description: 'Samples of conversations that you may not read any more are left out.',
       request: { params: idParams },
       responses: { 200: { description: 'Progress and result', schema: dryRun } },
       handler: async ({ params, call }) =>
