@@ -2,6 +2,7 @@ import type { OverviewRecord, ReportRecord } from '@dak/contracts/api';
 import type { AnalyticsQuery } from '@dak/contracts/mail';
 import { uuidv7, type Principal } from '@dak/kernel';
 import { createAnalyticsHandlers } from '../src/analytics/handlers';
+import { resolveRange } from '../src/analytics/range-store';
 import { eventsIn, take } from './analytics-fixtures';
 import {
   contextOf,
@@ -411,6 +412,27 @@ describe('analytics', () => {
         message: expect.stringContaining(sentence),
       });
     });
+
+    it.each([
+      ['day', null],
+      ['day', { time: '2026-03-01T00:00:00Z' }],
+      ['hour', { time: '2026-03-01T00:00:00Z' }],
+    ] as const)(
+      'refuses a time zone that only Node knows, by %s from %j',
+      async (granularity, from) => {
+        const query = {
+          from,
+          to: { time: '2026-03-02T00:00:00Z' },
+          granularity,
+          timeZone: 'No/Where',
+        };
+        await expect(
+          mail.database.inTenant(organizationId, (tx) =>
+            resolveRange(tx, organizationId, query, now),
+          ),
+        ).rejects.toMatchObject({ kind: 'invalid', message: expect.stringContaining('time_zone') });
+      },
+    );
 
     it('knows no other reports', async () => {
       await expect(report('secrets', {})).rejects.toMatchObject({ kind: 'not_found' });

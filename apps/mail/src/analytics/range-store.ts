@@ -14,6 +14,8 @@ export interface TimeRange {
 }
 
 const MAX_BUCKETS = 10_000;
+/** SQLSTATE of a time zone that is not known; nothing else in these statements raises it. */
+const INVALID_PARAMETER_VALUE = '22023';
 const HOUR_MS = 3_600_000;
 /** The shortest that each can be. */
 const SHORTEST_MS: Record<Granularity, number> = {
@@ -53,8 +55,27 @@ const LOCAL_STARTS = `
                          ('1 ' || $4)::interval) as local
    order by start`;
 
-/** @throws InvalidError when the range is empty or has more than 10 000 buckets */
+/**
+ * @throws InvalidError when the range is empty or has more than 10 000 buckets, or when PostgreSQL does not
+ * know the time zone: the list of its system is another than that of Node
+ */
 export async function resolveRange(
+  tx: SqlExecutor,
+  organizationId: string,
+  query: Pick<AnalyticsQuery, 'from' | 'to' | 'granularity' | 'timeZone'>,
+  now: number,
+): Promise<TimeRange> {
+  try {
+    return await readRange(tx, organizationId, query, now);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== INVALID_PARAMETER_VALUE) throw error;
+    throw new InvalidError(
+      'time_zone, or without it the time zone of the organization, is one that the database does not know: use the IANA name of a place, such as Asia/Kolkata.',
+    );
+  }
+}
+
+async function readRange(
   tx: SqlExecutor,
   organizationId: string,
   query: Pick<AnalyticsQuery, 'from' | 'to' | 'granularity' | 'timeZone'>,
