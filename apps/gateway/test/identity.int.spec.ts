@@ -243,6 +243,31 @@ describe('identity', () => {
     expect((await site.client(login.body.access_token).get('/')).status).toBe(401);
   });
 
+  it('changes the members of several departments with the same people at once', async () => {
+    const admin = site.client(site.seed.apiKey);
+    const people = await Promise.all(
+      Array.from({ length: 6 }, async (_, index) => {
+        const body = { email: `twin${index}@members.example`, display_name: 'Twin' };
+        return (await admin.post('/settings/users', { ...body, role: 'user' })).body.id as string;
+      }),
+    );
+    const departments = await Promise.all(
+      ['East', 'West', 'North'].map(
+        async (name) => (await admin.post('/departments', { name })).body.id as string,
+      ),
+    );
+    for (let round = 0; round < 8; round += 1) {
+      const answers = await Promise.all(
+        departments.map((id, index) =>
+          admin.put(`/departments/${id}/members`, {
+            user_ids: (index + round) % 2 === 0 ? people : [...people].reverse().slice(round % 3),
+          }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    }
+  });
+
   it('changes departments by version', async () => {
     const admin = site.client(site.seed.apiKey);
     const created = await admin.post('/departments', { name: 'Sales', description: 'Sells' });

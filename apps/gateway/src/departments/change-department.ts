@@ -76,6 +76,7 @@ export function putDepartmentMembers(
   const { organizationId } = caller.principal;
   const wanted = [...new Set(userIds)];
   return changeExisting(parts, caller, id, async (tx, key) => {
+    await lockUsers(tx, organizationId, id, wanted);
     await requireUsers(tx, organizationId, wanted);
     const row = await tx.db.department.update({
       where: { organizationId_id: key },
@@ -102,6 +103,7 @@ export function deleteDepartment(
   id: string,
 ): Promise<RouteReply> {
   return changeExisting(parts, caller, id, async (tx, key) => {
+    await lockUsers(tx, key.organizationId, id, []);
     const row = await tx.db.department.delete({ where: { organizationId_id: key } });
     await parts.audit.record(tx, auditSource(caller), {
       action: 'department.deleted',
@@ -125,13 +127,37 @@ function changeExisting(
   const { organizationId } = caller.principal;
   return changeIdentity(parts, caller, async (tx) => {
     const { rows } = await tx.query<{ version: number }>(
-      `select version from department where organization_id = $1::uuid and id = $2::uuid for update`,
+      `select version from department where organization_id = $1::uuid and id = $2::uuid for no key update`,
       [organizationId, id],
     );
     if (rows[0] === undefined) throw new NotFoundError('department');
     requireVersion('department', rows[0].version, caller.ifMatch);
     return work(tx, { organizationId, id });
   });
+}
+
+/**
+ * Members of now and of later, in order of id: each change of a membership also changes the user, and
+ * two departments with the same people would wait for each other.
+ */
+async function lockUsers(
+  tx: GatewayTransaction,
+  organizationId: string,
+  departmentId: string,
+  wanted: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `select id
+       from user_account u
+      where organization_id = $1::uuid
+        and (id = any($3::uuid[])
+             or exists (select from department_member m
+                         where m.organization_id = u.organization_id and m.department_id = $2::uuid
+                           and m.user_id = u.id))
+      order by id
+        for no key update`,
+    [organizationId, departmentId, [...wanted]],
+  );
 }
 
 async function requireUsers(
