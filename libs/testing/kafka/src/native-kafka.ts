@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { freePort } from '@dak/platform/lifecycle';
 import { isAlive } from '@dak/testing/database';
 
@@ -19,7 +20,8 @@ export interface NativeKafka {
 }
 
 const RUN_BROKER = resolve(__dirname, '../broker/run-broker');
-/** Includes a first download of the jars. */
+/** Has its own limit for a first download. */
+const FETCH_JARS = resolve(__dirname, '../broker/fetch-jars');
 const START_WAIT_MS = 120_000;
 const STOP_WAIT_MS = 15_000;
 const STARTED = 'Kafka Server started';
@@ -33,9 +35,10 @@ export function canRunKafka(): boolean {
  * Starts a broker that keeps its data in `folder`, on free loopback ports. It outlives this process
  * unless it is stopped.
  *
- * @throws Error with the end of the broker's output when it does not start.
+ * @throws Error when the jars cannot be fetched, or with the end of the broker's output when it does not start.
  */
 export async function startNativeKafka(folder: string): Promise<NativeKafka> {
+  await promisify(execFile)(FETCH_JARS);
   const port = await freePort();
   const controllerPort = await freePort();
   const output = join(folder, 'broker.log');
