@@ -76,6 +76,16 @@ function content(fields: Partial<Parameters<typeof TemplateContent.fromPartial>[
   });
 }
 
+it('is small enough as a whole that a page of 100 fits into one answer', async () => {
+  const rows = '<p>x</p>'.repeat(10_000);
+  const sheet = `<style>p { color: #123456; font-family: Helvetica, Arial, sans-serif }</style>`;
+  await expect(make({ bodyHtml: rows })).resolves.toMatchObject({ version: 1 });
+  await expect(make({ bodyHtml: sheet + rows })).rejects.toMatchObject({
+    code: 'template_too_large',
+    message: expect.stringContaining('style sheet'),
+  });
+});
+
 async function make(fields = {}, who = caller): Promise<TemplateRecord> {
   const made = await templates.createTemplate({ content: content(fields) }, contextOf(who));
   return recordOf<TemplateRecord>(made);

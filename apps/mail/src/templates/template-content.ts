@@ -28,6 +28,8 @@ export const TEMPLATE_FIELDS = [
 
 const MAX_NAME_LENGTH = 200;
 const MAX_BODY_BYTES = 200 * 1024;
+/** As JSON. A page of 100 has to fit into one answer between services, which is 48 MB at most. */
+const MAX_CONTENT_BYTES = 460 * 1024;
 const ALIAS = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
 /**
@@ -37,6 +39,22 @@ const ALIAS = /^[a-z0-9][a-z0-9._-]{0,62}$/;
  * @throws DomainError `too_large`
  */
 export function withTemplateFields(
+  before: TemplateContent | null,
+  fields: readonly string[],
+  message: ContentMessage,
+): TemplateContent {
+  const content = changedContent(before, fields, message);
+  if (Buffer.byteLength(JSON.stringify(content)) > MAX_CONTENT_BYTES) {
+    throw new DomainError(
+      'too_large',
+      'template_too_large',
+      `body_text, body_html with its style sheet written into it, and variables together must not be larger than ${MAX_CONTENT_BYTES} bytes as JSON. Shorten them.`,
+    );
+  }
+  return content;
+}
+
+function changedContent(
   before: TemplateContent | null,
   fields: readonly string[],
   message: ContentMessage,
