@@ -150,7 +150,7 @@ export const VARIABLES = {
   DAK_WEBHOOK_ALLOW: {
     schema: z.string().default(''),
     description:
-      'Hosts and networks besides public addresses that webhooks may go to, on any port and over plain HTTP too: a comma list such as 127.0.0.1,10.0.0.0/8,https://hooks.example.com; an entry with https:// or http:// allows only that, one with :port only that port',
+      'Hosts and networks besides public addresses that webhooks may go to, on any port and over plain HTTP too: a comma list such as 127.0.0.1,10.0.0.0/8,https://hooks.example.com; an entry with https:// or http:// allows only that, one with :port only that port. Every tenant can then send requests to whatever is there',
   },
   DAK_KAFKA_BROKERS: {
     schema: addresses.optional(),
