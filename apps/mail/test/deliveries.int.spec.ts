@@ -250,6 +250,17 @@ describe('after a crash', () => {
     expect(JSON.parse(Buffer.from(listed.dataJson).toString())).toMatchObject([{ id }]);
   });
 
+  it('scheduled mail that may have left does not wait in its conversation any more', async () => {
+    const id = await abandoned('final_dot', await ownerOf('a'));
+    await admin(`update message set status = 'scheduled'`);
+    await admin('update conversation set scheduled_count = 1');
+    await sending.worker(relayTo(sink.port));
+    await untilDeliveries(sending, caller, id, ([row]) => row?.state === 'uncertain');
+    expect(await admin('select scheduled_count from conversation')).toEqual([
+      { scheduled_count: 0 },
+    ]);
+  });
+
   it('a mail that may go out once at most is not tried a second time', async () => {
     const id = await abandoned('final_dot', await ownerOf('a'));
     await admin('update submission set at_most_once = true');
