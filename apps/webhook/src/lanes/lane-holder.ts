@@ -326,7 +326,10 @@ export class LaneHolder {
           for (const { id } of consignments) lane.release(id);
         }
       })
-      .finally(() => this.#rechecks.delete(check));
+      .finally(() => {
+        this.#rechecks.delete(check);
+        this.#signal();
+      });
     this.#rechecks.add(check);
   }
 
@@ -349,7 +352,6 @@ export class LaneHolder {
       lane.admit(consignments.filter(({ id }) => !refused.has(id)));
       if (lane.queued > 0) onQueued(lane);
     }
-    this.#signal();
   }
 
   #untilNext(): number {

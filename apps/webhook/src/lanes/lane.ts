@@ -19,6 +19,8 @@ export interface Consignment extends AttemptedDelivery {
 
 /** In hand at most, so that no endpoint takes all the memory. */
 export const MOST_IN_HAND = 512;
+/** What is recorded frees a few places after the other; they are filled together. */
+const LEAST_ROOM = MOST_IN_HAND / 4;
 const SHORTEST_POLL_MS = 10;
 const LONGEST_POLL_MS = 250;
 /** A success is written down at once after failures, else so often. */
@@ -113,7 +115,7 @@ export class Lane {
   /** Whether the table should be asked now. */
   wantsMore(now: number): boolean {
     if (!this.maySend) return false;
-    if (this.hasMore) return this.#queue.length <= MOST_IN_HAND / 2 && this.room > 0;
+    if (this.hasMore) return this.#queue.length <= MOST_IN_HAND / 2 && this.room >= LEAST_ROOM;
     return now >= this.checkAt && this.room > 0;
   }
 

@@ -163,6 +163,7 @@ export class Sender {
     if (this.#underWay === 0) this.#onQuiet();
     if (verdict.kind === 'withdrawn') {
       lane.release(consignment.id);
+      if (lane.hasMore) this.#lanes.drained(lane);
       return;
     }
     onAttempt(verdict, consignment.attempts === 0 ? begunAt - consignment.createdAt : null);
@@ -208,6 +209,8 @@ export class Sender {
       lane.release(consignment.id);
       if (settlement.state === 'pending') this.#lanes.expect(lane, settlement.nextAt);
       else if (consignment.orderKey !== null) this.#lanes.expect(lane, now);
+      // Nothing may be queued any more whose sending would ask for the rest.
+      if (lane.hasMore) this.#lanes.drained(lane);
     } catch (error) {
       this.#deps.onError(error);
     }
