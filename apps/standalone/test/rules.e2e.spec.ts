@@ -94,7 +94,9 @@ describe('rules', () => {
     const next = await conversation('Anything', ({ labels }) => labels.length > 0);
     expect(next.labels).toEqual(['changed']);
     const { body } = await tenant.client.get(`/rules/${made.body.id}`);
-    expect(body.stats).toMatchObject({ evaluated: 2, matched: 2 });
+    // Mail from within a second before the rule may have been looked at as well.
+    expect(body.stats.matched).toBe(2);
+    expect(body.stats.evaluated).toBeGreaterThanOrEqual(2);
     const versions = await tenant.client.get(`/rules/${made.body.id}/versions`);
     expect(versions.body.total).toBe(2);
     expect((await tenant.client.delete(`/rules/${made.body.id}`)).status).toBe(204);
