@@ -26,7 +26,7 @@ export async function measureReaction(run: BenchRun, effort: Effort): Promise<Me
   receiver.arrivals.clear();
   const accepted = await sendAll(dak, Math.round(MAILS * effort.share), 'measured');
   await receiver.untilAll(accepted.size);
-  const times = [...accepted].map(([preview, at]) => receiver.arrivals.get(preview)! - at);
+  const times = [...accepted].map(([id, at]) => receiver.arrivals.get(id)! - at);
   times.sort((a, b) => a - b);
   await dak.stop();
   await receiver.stop();
@@ -63,7 +63,7 @@ async function notifyOfEveryMail(dak: Dak, url: string): Promise<void> {
   });
 }
 
-/** @returns when each mail was accepted, by message id of its conversation's only mail */
+/** @returns when each mail was accepted, by the id of its conversation */
 async function sendAll(dak: Dak, count: number, round: string): Promise<Map<string, number>> {
   const transport = createTransport({
     ...{ host: dak.smtp.host, port: dak.smtp.port, secure: false, ignoreTLS: true },
@@ -86,11 +86,11 @@ async function sendAll(dak: Dak, count: number, round: string): Promise<Map<stri
     }),
   );
   transport.close();
-  return await byMessage(dak, accepted, round);
+  return await byConversation(dak, accepted, round);
 }
 
-/** The POST names the message, the mail its subject: both are known to the list of messages. */
-async function byMessage(
+/** The sender knows the subject, the POST the conversation; the list of conversations has both. */
+async function byConversation(
   dak: Dak,
   accepted: ReadonlyMap<string, number>,
   round: string,
