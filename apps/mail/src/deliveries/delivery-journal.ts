@@ -1,4 +1,4 @@
-import { ftruncateSync, writeSync } from 'node:fs';
+import { appendFileSync, ftruncateSync } from 'node:fs';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGroupCommit } from '@dak/platform/group-commit';
@@ -19,7 +19,7 @@ export interface DeliveryJournal {
   readonly inherited: readonly JournalEntry[];
   /**
    * Resolves when the entries are on disk. When it returns, they are with the operating system
-   * already: a crash of this process alone loses none.
+   * already: a crash of this process alone loses none. Rejects when they cannot be written.
    */
   note(entries: readonly JournalEntry[]): Promise<void>;
   /** The database knows these; once it knows all, the file starts anew. */
@@ -37,10 +37,13 @@ const RESTART_BYTES = 4 * 1024 * 1024;
 export async function openDeliveryJournal(folder: string): Promise<DeliveryJournal> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, FILE);
-  const inherited = parseLines(await readFile(path, 'utf8').catch(emptyIfMissing));
+  const found = await readFile(path).catch(emptyIfMissing);
+  let bytes = found.lastIndexOf('\n') + 1;
+  const inherited = parseLines(found.toString('utf8', 0, bytes));
   const file = await open(path, 'a', 0o600);
+  // Else the first new line would be one with what is torn.
+  if (bytes < found.length) await file.truncate(bytes);
   let uncommitted = inherited.length;
-  let bytes = (await file.stat()).size;
 
   const flush = createGroupCommit<null, void>(async (waiting) => {
     await file.datasync();
@@ -53,12 +56,19 @@ export async function openDeliveryJournal(folder: string): Promise<DeliveryJourn
 
   return {
     inherited,
-    note(entries) {
-      const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+    async note(entries) {
+      const lines = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
       uncommitted += entries.length;
-      // Synchronous on purpose: some 20 µs, against a window in which a crash sends mail twice.
-      bytes += writeSync(file.fd, lines);
-      return flush.submit(null);
+      try {
+        // Synchronous on purpose: some 20 µs, against a window in which a crash sends mail twice.
+        appendFileSync(file.fd, lines);
+      } catch (error) {
+        // A full disk may have taken a part.
+        ftruncateSync(file.fd, bytes);
+        throw error;
+      }
+      bytes += lines.length;
+      await flush.submit(null);
     },
     committed(count) {
       uncommitted -= count;
@@ -73,9 +83,7 @@ export async function openDeliveryJournal(folder: string): Promise<DeliveryJourn
 }
 
 function parseLines(text: string): JournalEntry[] {
-  const lines = text.split('\n');
-  lines.pop();
-  return lines.flatMap((line) => {
+  return text.split('\n').flatMap((line) => {
     try {
       return [JSON.parse(line) as JournalEntry];
     } catch {
@@ -84,7 +92,7 @@ function parseLines(text: string): JournalEntry[] {
   });
 }
 
-function emptyIfMissing(error: unknown): string {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+function emptyIfMissing(error: unknown): Buffer {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
   throw error;
 }
