@@ -3,11 +3,18 @@ import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 
 /** Signals and exit codes belong to a process, so one of its own is watched. */
-async function lifeOf(start: string, afterStart: (child: ChildProcess) => void = () => undefined) {
+async function lifeOf(
+  start: string,
+  afterStart: (child: ChildProcess) => void = () => undefined,
+  stopMs = 0,
+) {
   const program = execFileSync('esbuild', ['--bundle', '--platform=node', '--loader=ts'], {
     cwd: __dirname,
     input: `import { runUntilStopped } from './run-until-stopped';
-            const stop = async () => { process.stdout.write('stopped'); };
+            const stop = async () => {
+              await new Promise((resolve) => setTimeout(resolve, ${stopMs}));
+              process.stdout.write('stopped');
+            };
             setInterval(() => undefined, 1000);
             void runUntilStopped(async () => { ${start} }).catch(() => undefined);
             setTimeout(() => process.stdout.write('started'), 50);`,
@@ -32,6 +39,24 @@ describe('runUntilStopped', () => {
   it('stops gracefully on SIGTERM and ends with code 0', async () => {
     const life = await lifeOf('return { stop };', (child) => child.kill('SIGTERM'));
     expect(life).toEqual({ code: 0, out: 'startedstopped', err: '' });
+  });
+
+  it('takes a signal that npm passes on for the same one', async () => {
+    const interrupt = (child: ChildProcess): void => {
+      child.kill('SIGINT');
+      setTimeout(() => child.kill('SIGINT'), 100);
+    };
+    const life = await lifeOf('return { stop };', interrupt, 300);
+    expect(life).toEqual({ code: 0, out: 'startedstopped', err: '' });
+  });
+
+  it('ends at once when asked again later', async () => {
+    const interrupt = (child: ChildProcess): void => {
+      child.kill('SIGINT');
+      setTimeout(() => child.kill('SIGINT'), 1_500);
+    };
+    const life = await lifeOf('return { stop };', interrupt, 20_000);
+    expect(life).toEqual({ code: 130, out: 'started', err: '' });
   });
 
   it('stops gracefully when the process that started it is gone', async () => {

@@ -2,6 +2,8 @@ import { DomainError } from '@dak/kernel';
 
 /** From the first signal to the end of the process, at most. */
 const STOP_WITHIN_MS = 30_000;
+/** Ctrl-C in a terminal reaches an app that npm started twice: itself, and passed on by npm. */
+const SAME_SIGNAL_MS = 1_000;
 
 export interface Running {
   /** Stops taking work, finishes what runs, releases what is held. */
@@ -12,7 +14,7 @@ export interface Running {
 
 /**
  * The life of an app: start, wait for SIGTERM or SIGINT, stop gracefully within 30 s. A second signal
- * ends at once. A start that fails, or the end of what the app cannot do without, prints one sentence
+ * that comes later than a second after the first ends at once. A start that fails, or the end of what the app cannot do without, prints one sentence
  * and ends with code 1, so that whoever watches the process starts it again.
  */
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
@@ -31,8 +33,7 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     process.exitCode = 1;
     process.stderr.write(`Dak cannot go on: ${sentenceOf(cause)}\n`);
   }
-  process.once('SIGINT', () => process.exit(130));
-  process.once('SIGTERM', () => process.exit(143));
+  endAtOnceWhenAskedAgain();
   const overdue = setTimeout(() => {
     process.stderr.write(
       `Dak did not stop within ${STOP_WITHIN_MS / 1000} s of ${cause instanceof Error ? 'that' : cause}.\n`,
@@ -55,6 +56,18 @@ function nextSignal(): Promise<string> {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
     process.once('disconnect', () => resolve('the end of the process that started it'));
   });
+}
+
+function endAtOnceWhenAskedAgain(): void {
+  const since = performance.now();
+  for (const [name, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.on(name, () => {
+      if (performance.now() - since > SAME_SIGNAL_MS) process.exit(code);
+    });
+  }
 }
 
 function sentenceOf(error: unknown): string {
