@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { EventEnvelope } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
 import { SYSTEM } from '../src/actor';
 import { aggregate } from '../src/conversations/conversation-aggregates';
@@ -15,6 +14,7 @@ import {
   insertMailbox,
   newConversationIn,
   newMessage,
+  outboxEvents,
   principal,
   type MailDatabase,
 } from './mail-fixtures';
@@ -242,13 +242,7 @@ async function expectNumberedEvents(
   mail: Pick<MailDatabase, 'database'>,
   organizationId: string,
 ): Promise<void> {
-  const events = await mail.database.asWorker(async (tx) => {
-    const { rows } = await tx.query<{ payload: Buffer }>(
-      `select payload from outbox where key like $1 order by seq`,
-      [`${organizationId}:%`],
-    );
-    return rows.map((row) => EventEnvelope.decode(row.payload));
-  });
+  const events = await outboxEvents(mail.database, organizationId);
   const sequences = Map.groupBy(events, (event) => event.conversationId);
   const { rows } = await mail.database.inTenant(organizationId, (tx) =>
     tx.query<{ id: string; event_sequence: number }>('select id, event_sequence from conversation'),

@@ -1,7 +1,7 @@
 import {
   BounceReceived,
   ComplaintReceived,
-  EventEnvelope,
+  type EventEnvelope,
   MailReceived,
 } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
@@ -12,6 +12,7 @@ import {
   newConversationIn,
   newMessage,
   openMailDatabase,
+  outboxEvents,
   type MailDatabase,
 } from './mail-fixtures';
 
@@ -114,12 +115,8 @@ describe('reports that arrive', () => {
   }
 
   async function eventsOf(mailboxId: string): Promise<EventEnvelope[]> {
-    const { rows } = await mail.database.asWorker((tx) =>
-      tx.query<{ payload: Buffer }>('select payload from outbox order by seq'),
-    );
-    return rows
-      .map(({ payload }) => EventEnvelope.decode(payload))
-      .filter((event) => event.mailboxId === mailboxId);
+    const events = await outboxEvents(mail.database, organizationId);
+    return events.filter((event) => event.mailboxId === mailboxId);
   }
 
   async function sentMail(messageIdHeader: string, recipients: readonly string[]) {

@@ -7,7 +7,7 @@ import {
   tryAgainIn,
   type SmtpSink,
 } from '@dak/testing/smtp-sink';
-import { principal, contextOf, insertMailbox } from './mail-fixtures';
+import { principal, contextOf, insertMailbox, outboxEvents } from './mail-fixtures';
 import {
   composeRequest,
   deliveriesOf,
@@ -46,11 +46,7 @@ async function admin<Row>(text: string, values: unknown[] = []): Promise<Row[]> 
 }
 
 async function eventTypes(): Promise<string[]> {
-  return sending.mail.database.asWorker(async (tx) => {
-    const text = `select headers ->> 'ce_type' as type from outbox order by seq`;
-    const { rows } = await tx.query<{ type: string }>(text);
-    return rows.map(({ type }) => type);
-  });
+  return (await outboxEvents(sending.mail.database)).map(({ type }) => type);
 }
 
 it('hands all recipients of a message over in one transaction and tells of each', async () => {

@@ -1,10 +1,9 @@
-import { EventEnvelope } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
 import { createInboundPipeline } from '../src/inbound/inbound-pipeline';
 import { spoolEntry } from '../src/inbound/spool-entry';
 import { readMessage } from '../src/reading/read-message';
 import { openInbound, rawMessage, storedMessages, type InboundParts } from './inbound-fixtures';
-import { insertMailbox, openMailDatabase, type MailDatabase } from './mail-fixtures';
+import { insertMailbox, openMailDatabase, outboxEvents, type MailDatabase } from './mail-fixtures';
 
 let mail: MailDatabase;
 let inbound: InboundParts;
@@ -32,13 +31,7 @@ async function spoolSize(organizationId: string): Promise<number> {
 }
 
 async function outboxKinds(organizationId: string): Promise<string[]> {
-  const { rows } = await mail.database.asWorker((tx) =>
-    tx.query<{ payload: Buffer }>(
-      `select payload from outbox where key like $1 || ':%' order by seq`,
-      [organizationId],
-    ),
-  );
-  return rows.map((row) => EventEnvelope.decode(row.payload).type);
+  return (await outboxEvents(mail.database, organizationId)).map(({ type }) => type);
 }
 
 test('a spooled message becomes a stored one with its raw bytes, and leaves the spool', async () => {

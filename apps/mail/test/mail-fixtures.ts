@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { EventEnvelope } from '@dak/contracts/events';
 import { SCOPES, uuidv7, type Principal } from '@dak/kernel';
 import { Database } from '@dak/platform/postgres';
 import type { CallContext, IdempotencyKey } from '@dak/platform/grpc';
@@ -26,6 +27,20 @@ export async function openMailDatabase(maxConnections = 4): Promise<MailDatabase
       await test.drop();
     },
   };
+}
+
+/** What was committed to the outbox, in its order; only a worker reads it. */
+export async function outboxEvents(
+  database: Database,
+  organizationId?: string,
+): Promise<EventEnvelope[]> {
+  const { rows } = await database.asWorker((tx) =>
+    tx.query<{ payload: Buffer }>('select payload from outbox order by seq'),
+  );
+  const events = rows.map(({ payload }) => EventEnvelope.decode(payload));
+  return organizationId === undefined
+    ? events
+    : events.filter((event) => event.organizationId === organizationId);
 }
 
 export function principal(overrides: Partial<Principal> = {}): Principal {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EventEnvelope, RuleMatched } from '@dak/contracts/events';
+import { RuleMatched } from '@dak/contracts/events';
 import { RuleDefinition, type Document } from '@dak/contracts/mail';
 import { uuidv7, type Clock, type Principal } from '@dak/kernel';
 import { FolderBlobStore } from '@dak/platform/blobs';
@@ -13,7 +13,13 @@ import { createRuleHandlers } from '../src/rules/handlers';
 import { createRuleCache } from '../src/rules/rule-cache';
 import type { Arrival } from '../src/rules/rule-match';
 import { runRules, type RunDeps } from '../src/rules/run-rules';
-import { contextOf, newConversationIn, newMessage, openMailDatabase } from './mail-fixtures';
+import {
+  contextOf,
+  newConversationIn,
+  newMessage,
+  openMailDatabase,
+  outboxEvents,
+} from './mail-fixtures';
 
 export type Rules = Awaited<ReturnType<typeof openRules>>;
 
@@ -130,18 +136,10 @@ export async function openRules(clock: Clock = Date.now) {
       return JSON.parse(page.dataJson.toString()) as StoredRun[];
     },
     async matchedEvents(caller: Principal) {
-      // Only a worker reads the outbox.
-      const { rows } = await database.asWorker((tx) =>
-        tx.query<{ payload: Buffer; key: string }>(
-          `select payload, key from outbox where topic = 'rule.events.v1' order by seq`,
-        ),
-      );
-      return rows
-        .filter(({ key }) => key.startsWith(caller.organizationId))
-        .map(({ payload }) => {
-          const envelope = EventEnvelope.decode(payload);
-          return { envelope, data: RuleMatched.decode(envelope.data) };
-        });
+      const events = await outboxEvents(database, caller.organizationId);
+      return events
+        .filter(({ type }) => type === 'rule.matched')
+        .map((envelope) => ({ envelope, data: RuleMatched.decode(envelope.data) }));
     },
     async sentMail(caller: Principal): Promise<SentMail[]> {
       const rows = await query<{

@@ -306,6 +306,10 @@ export class LaneHolder {
     for (const { lane, wanted } of shares) {
       if (this.#lanes.get(lane.endpointId) !== lane) continue;
       const rows = byLane.get(lane.endpointId) ?? [];
+      if (rows.some(({ stamp }) => stamp !== lane.config.stamp)) {
+        this.refresh([lane.endpointId]);
+        continue;
+      }
       const heads = headsOf(lane, rows);
       const waited = heads.filter((head) => hasWaited(head, now));
       lane.push(heads.filter((head) => !hasWaited(head, now)));

@@ -44,6 +44,8 @@ export interface DueRow {
   created_at: string;
   first_attempt_at: string | null;
   body: Buffer;
+  /** Of the endpoint now, as {@link LaneConfigRow.stamp}: the lane may have been opened before. */
+  stamp: string;
 }
 
 const SENDABLE = `e.enabled and e.status = 'active' and coalesce(o.status, 'active') = 'active' and p.active`;
@@ -92,11 +94,14 @@ const CONFIGS = `
   ${ENDPOINTS}
    where e.id = any($1::uuid[])`;
 
+const WITH_STAMP = `cross join lateral (select ${STAMP} as stamp from endpoint e where e.id = l.endpoint_id) e`;
+
 /** In the order in which they became due; the lanes' shares are cut before, so that none can take all. */
 const DUE = `
   select d.organization_id, l.endpoint_id, d.id, d.event_id, d.trigger, d.attempts, d.order_key, false as gap,
-         d.created_at, d.first_attempt_at, m.body
+         d.created_at, d.first_attempt_at, m.body, e.stamp
     from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
+   ${WITH_STAMP}
    cross join lateral (
          select *
            from delivery d
@@ -109,8 +114,9 @@ const DUE = `
 /** Of ordered endpoints: only what no earlier event of its conversation has to precede. */
 const DUE_HEADS = `
   select d.organization_id, l.endpoint_id, d.id, d.event_id, d.trigger, d.attempts, d.order_key, d.gap,
-         d.created_at, d.first_attempt_at, m.body
+         d.created_at, d.first_attempt_at, m.body, e.stamp
     from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
+   ${WITH_STAMP}
    cross join lateral (
          select d.organization_id, d.id, d.event_id, d.trigger, d.attempts, d.order_key, d.created_at,
                 d.first_attempt_at,

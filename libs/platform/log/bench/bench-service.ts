@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { Database, type Transaction } from '@dak/platform/postgres';
 import { appendToOutbox } from '../src/index';
+import { outboxSql } from '../test/outbox-sql';
 
 export const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
 const CONVERSATIONS = 997;
@@ -42,7 +41,7 @@ export async function openBenchService(adminUrl: string): Promise<BenchService> 
     url: adminUrl.replace(/[^/]+$/, name),
     applicationName: 'log-bench',
   });
-  await database.pool.query(readFileSync(join(__dirname, '../sql/outbox.sql'), 'utf8'));
+  await database.pool.query(outboxSql());
   await database.pool.query(TABLES);
   await database.pool.query(
     `insert into conversation (id) select 'c' || n from generate_series(0, $1::integer - 1) as n`,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { OUTBOX_SIGNAL } from './outbox';
-import { FencedError, type OutboxRow, type RelayChannel } from './log';
+import { FencedError, type RelayChannel } from './log';
+import { OUTBOX_SIGNAL, toOutboxRow, type StoredOutboxRow } from './outbox';
 
 /** The database of the service that owns the outbox; `Database` of platform/postgres is one. */
 export interface OutboxSource {
@@ -25,18 +25,8 @@ export interface OutboxRelayOptions {
   onError?: (error: unknown) => void;
 }
 
-interface OutboxRecord {
-  seq: string | number;
-  id: string;
-  topic: string;
-  key: string;
-  shard: number;
-  headers: Record<string, string>;
-  payload: Buffer;
-}
-
 const READ = `
-  select seq, id, topic, key, shard, headers, payload
+  select seq, topic, shard, payload
     from outbox
    where shard = any($1::smallint[])
    order by seq
@@ -133,8 +123,8 @@ export class OutboxRelay {
   async #moveBatch(): Promise<number> {
     const { source, channel, maxBatch } = this.#options;
     const rows = await source.asWorker(async (tx) => {
-      const result = await tx.query<OutboxRecord>(READ, [this.#shards, maxBatch]);
-      return result.rows.map((row): OutboxRow => ({ ...row, seq: Number(row.seq) }));
+      const result = await tx.query<StoredOutboxRow>(READ, [this.#shards, maxBatch]);
+      return result.rows.map(toOutboxRow);
     });
     if (rows.length === 0) return 0;
     await channel.publish(rows);

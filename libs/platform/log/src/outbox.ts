@@ -1,7 +1,7 @@
 import { EventEnvelope, topicOf, type EventKind } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import type { LogMessage, LogRecord } from './log';
+import type { LogMessage, LogRecord, OutboxRow } from './log';
 import { partitionOf } from './murmur2';
 import { packBytes } from './packed-bytes';
 
@@ -12,15 +12,13 @@ export const OUTBOX_SHARDS = 8;
 export const OUTBOX_SIGNAL = 'outbox';
 
 const APPEND = `
-  insert into outbox (id, topic, key, shard, headers, payload)
-  select id, topic, key, shard, headers, substring($6::bytea from start for length)
-    from unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::jsonb[],
-                $7::integer[], $8::integer[])
-         with ordinality as event (id, topic, key, shard, headers, start, length, position)
+  insert into outbox (topic, shard, payload)
+  select topic, shard, substring($3::bytea from start for length)
+    from unnest($1::text[], $2::smallint[], $4::integer[], $5::integer[])
+         with ordinality as event (topic, shard, start, length, position)
    order by position`;
 
-const APPEND_ONE = `
-  insert into outbox (id, topic, key, shard, headers, payload) values ($1, $2, $3, $4, $5, $6)`;
+const APPEND_ONE = `insert into outbox (topic, shard, payload) values ($1, $2, $3)`;
 /** Up to here a plain statement for each costs less than taking arrays apart: half for a single event. */
 const FEW_EVENTS = 3;
 
@@ -34,42 +32,58 @@ export async function appendToOutbox(
   events: readonly EventEnvelope[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const messages = events.map(toLogMessage);
-  if (messages.length <= FEW_EVENTS) {
-    await Promise.all(messages.map((message) => appendOne(executor, message)));
+  if (events.length <= FEW_EVENTS) {
+    await Promise.all(events.map((event) => appendOne(executor, event)));
   } else {
-    await appendMany(executor, messages);
+    await appendMany(executor, events);
   }
   executor.signal?.(OUTBOX_SIGNAL);
 }
 
-async function appendOne(executor: SqlExecutor, message: LogMessage): Promise<void> {
-  const { id, topic, key, headers, payload } = message;
+async function appendOne(executor: SqlExecutor, event: EventEnvelope): Promise<void> {
+  const bytes = EventEnvelope.encode(event).finish();
   await executor.query(APPEND_ONE, [
-    ...[id, topic, key, partitionOf(key, OUTBOX_SHARDS), JSON.stringify(headers)],
-    Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
+    topicOf(event.type as EventKind),
+    partitionOf(event.partitionKey, OUTBOX_SHARDS),
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   ]);
 }
 
-async function appendMany(executor: SqlExecutor, messages: readonly LogMessage[]): Promise<void> {
-  const { bytes, starts, lengths } = packBytes(messages.map(({ payload }) => payload));
+async function appendMany(executor: SqlExecutor, events: readonly EventEnvelope[]): Promise<void> {
+  const { bytes, starts, lengths } = packBytes(
+    events.map((event) => EventEnvelope.encode(event).finish()),
+  );
   await executor.query(APPEND, [
-    messages.map((message) => message.id),
-    messages.map((message) => message.topic),
-    messages.map((message) => message.key),
-    messages.map((message) => partitionOf(message.key, OUTBOX_SHARDS)),
-    messages.map((message) => JSON.stringify(message.headers)),
+    events.map(({ type }) => topicOf(type as EventKind)),
+    events.map(({ partitionKey }) => partitionOf(partitionKey, OUTBOX_SHARDS)),
     bytes,
     starts,
     lengths,
   ]);
 }
 
+/** What the relay reads; the rest of a message is in the envelope, so that the row need not repeat it. */
+export interface StoredOutboxRow {
+  seq: string | number;
+  /** In the row, because an older relay does not know the topics of newer events. */
+  topic: string;
+  shard: number;
+  payload: Buffer;
+}
+
+export function toOutboxRow({ seq, topic, shard, payload }: StoredOutboxRow): OutboxRow {
+  return { ...messageOf(EventEnvelope.decode(payload), topic, payload), seq: Number(seq), shard };
+}
+
 /** The whole envelope is the payload; headers repeat what can be asked without decoding (CloudEvents names). */
 export function toLogMessage(event: EventEnvelope): LogMessage {
+  return messageOf(event, topicOf(event.type as EventKind), EventEnvelope.encode(event).finish());
+}
+
+function messageOf(event: EventEnvelope, topic: string, payload: Uint8Array): LogMessage {
   return {
     id: event.id,
-    topic: topicOf(event.type as EventKind),
+    topic,
     key: event.partitionKey,
     headers: {
       'content-type': 'application/protobuf',
@@ -79,7 +93,7 @@ export function toLogMessage(event: EventEnvelope): LogMessage {
       ce_source: event.source,
       ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
     },
-    payload: EventEnvelope.encode(event).finish(),
+    payload,
   };
 }
 

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import type { LogMessage } from '../src/log';
+import { outboxSql } from './outbox-sql';
 
 export interface LogDatabase {
   pool: Pool;
@@ -21,7 +22,7 @@ export async function openLogDatabase(): Promise<LogDatabase> {
   );
 }
 
-/** A service database that has nothing but the outbox fragment. */
+/** A service database that has nothing but the outbox. */
 export async function openServiceDatabase(): Promise<LogDatabase & { url: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'dak-outbox-'));
   const database = await createTestDatabase({
@@ -32,12 +33,14 @@ export async function openServiceDatabase(): Promise<LogDatabase & { url: string
   return { ...withPools(database), url: database.url };
 }
 
-/** Migrations of a service that has the outbox fragment and `tables`. @returns their folder. */
+/** Migrations of a service that has the outbox and `tables`. @returns their folder. */
 export function prepareServiceMigrations(folder: string, tables = ''): string {
   const migrations = join(folder, 'migrations');
   mkdirSync(join(migrations, '20261121000000_outbox'), { recursive: true });
-  const fragment = readFileSync(join(LIBRARY, 'sql/outbox.sql'), 'utf8');
-  writeFileSync(join(migrations, '20261121000000_outbox/migration.sql'), `${fragment}\n${tables}`);
+  writeFileSync(
+    join(migrations, '20261121000000_outbox/migration.sql'),
+    `${outboxSql()}\n${tables}`,
+  );
   return migrations;
 }
 

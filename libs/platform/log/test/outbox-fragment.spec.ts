@@ -1,25 +1,39 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outboxFragments } from './outbox-sql';
 
 const ROOT = join(__dirname, '../../../..');
 const COMMENTS = /^\s*--.*$/gm;
 
-function statements(file: string): string {
-  return readFileSync(file, 'utf8').replace(COMMENTS, '').trim();
-}
+const statements = (sql: string): string => sql.replace(COMMENTS, '').trim();
 
-describe('sql/outbox.sql', () => {
-  const copies = globSync('apps/*/prisma/migrations/*/migration.sql', { cwd: ROOT }).filter(
-    (file) => readFileSync(join(ROOT, file), 'utf8').includes('create table outbox'),
-  );
+/** The migrations of each service that has an outbox, together. */
+const services = [
+  ...Map.groupBy(
+    globSync('apps/*/prisma/migrations/*/migration.sql', { cwd: ROOT }).sort(),
+    (file) => file.split('/')[1]!,
+  ),
+]
+  .map(([service, files]): [string, string] => [
+    service,
+    files.map((file) => statements(readFileSync(join(ROOT, file), 'utf8'))).join('\n'),
+  ])
+  .filter(([, sql]) => sql.includes('create table outbox'));
 
+describe('the SQL of the outbox', () => {
   it('is used by at least one service', () => {
-    expect(copies.length).toBeGreaterThan(0);
+    expect(services.length).toBeGreaterThan(0);
   });
 
-  it.each(copies)('stands word for word in %s', (file) => {
-    expect(statements(join(ROOT, file))).toContain(
-      statements(join(ROOT, 'libs/platform/log/sql/outbox.sql')),
-    );
-  });
+  it.each(services)(
+    'stands word for word and in order in the migrations of %s',
+    (_, migrations) => {
+      let from = 0;
+      for (const { name, sql } of outboxFragments()) {
+        const at = migrations.indexOf(statements(sql), from);
+        expect({ name, found: at >= 0 }).toEqual({ name, found: true });
+        from = at;
+      }
+    },
+  );
 });

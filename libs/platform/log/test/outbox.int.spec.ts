@@ -38,9 +38,11 @@ describe('outbox and inbox', () => {
 
   it('shows the outbox to workers only', async () => {
     await database.inTenant(ORGANIZATION, (tx) => appendToOutbox(tx, [event(1, 'a')]));
-    const read = 'select id from outbox';
+    const read = 'select topic from outbox';
     expect((await database.inTenant(ORGANIZATION, (tx) => tx.query(read))).rows).toEqual([]);
-    expect((await database.asWorker((tx) => tx.query(read))).rows).toEqual([{ id: 'evt_a_1' }]);
+    expect((await database.asWorker((tx) => tx.query(read))).rows).toEqual([
+      { topic: 'mail.events.v1' },
+    ]);
   });
 
   it('lets effects in the transaction of the inbox happen once', async () => {

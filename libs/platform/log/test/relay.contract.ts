@@ -9,7 +9,7 @@ import {
   type OutboxRow,
   type RelayChannel,
 } from '../src/log';
-import { appendToOutbox, fromLogRecord } from '../src/outbox';
+import { appendToOutbox, fromLogRecord, toOutboxRow, type StoredOutboxRow } from '../src/outbox';
 import { OutboxRelay, type OutboxSource } from '../src/outbox-relay';
 import { inTransaction } from '../src/sql-transaction';
 import { cutConnections, eventually, openServiceDatabase, type LogDatabase } from './log-database';
@@ -227,8 +227,8 @@ export function describeRelay(start: () => Promise<RelayUnderTest>, repeats: boo
     expect(await owner.renew(false)).toHaveLength(8);
     await append([event(1, 'a')]);
     const row: OutboxRow = await database.asWorker(async (tx) => {
-      const { rows } = await tx.query<OutboxRow>('select * from outbox');
-      return rows[0]!;
+      const { rows } = await tx.query<StoredOutboxRow>('select * from outbox');
+      return toOutboxRow(rows[0]!);
     });
     await expect(zombie.publish([row])).rejects.toBeInstanceOf(FencedError);
     expect(await zombie.renew(false)).toEqual([]);
