@@ -12,6 +12,7 @@ import {
   type OperatingSystemUser,
 } from './binaries';
 import { postgresHome, type PostgresHome } from './home';
+import { fitsSocket, serverUrl } from './server-url';
 
 const START_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 20_000;
@@ -26,8 +27,8 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * A real PostgreSQL of our own with its data in `<dataDir>/postgres`, on a free loopback port, with
- * a password kept beside the data. It goes with this process, even when that is killed: a shell
+ * A real PostgreSQL of our own with its data in `<dataDir>/postgres`, on a socket there and a free
+ * loopback port, with a password kept beside the data. It goes with this process, even when that is killed: a shell
  * waits on a pipe and stops the server when the pipe closes.
  * @throws Error with one sentence when there are no binaries for this platform, or the server does
  *   not start (the reason is in its log)
@@ -48,7 +49,7 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   const log = openSync(join(home.folder, 'postgres.log'), 'a');
   const settings = binaries.origin === 'embedded' ? [...SETTINGS, ...SETTINGS_OF_18] : SETTINGS;
   const server = spawnServer(home, data, port, settings, log, user);
-  const adminUrl = `postgres://dak_admin:${password}@127.0.0.1:${port}/postgres`;
+  const adminUrl = serverUrl({ user: 'dak_admin', password, folder: home.folder, port });
   if (!(await answers(adminUrl, server))) {
     server.stdin?.end();
     const reason = readFileSync(join(home.folder, 'postgres.log'), 'utf8').slice(-1000);
@@ -82,7 +83,7 @@ export function runningEmbeddedPostgres(dataDir: string): string | null {
   const [pid, data, , port] = readFileSync(pidFile, 'utf8').split('\n');
   if (data === undefined || !isPostgres(Number(pid), data)) return null;
   const password = readFileSync(join(folder, 'password'), 'utf8').trim();
-  return `postgres://dak_admin:${password}@127.0.0.1:${port}/postgres`;
+  return serverUrl({ user: 'dak_admin', password, folder, port: Number(port) });
 }
 
 /** Makes the cluster once; a half-made one (no password file yet) is made anew. */
@@ -155,7 +156,8 @@ function spawnServer(
   log: number,
   user: OperatingSystemUser | null,
 ): ChildProcess {
-  const command = [join(home.bin, 'postgres'), '-D', data, '-p', String(port), '-k', home.folder];
+  const sockets = fitsSocket(home.folder) ? home.folder : '';
+  const command = [join(home.bin, 'postgres'), '-D', data, '-p', String(port), '-k', sockets];
   const options = settings.flatMap((setting) => ['-c', setting]);
   // A group of its own, so that Ctrl-C reaches us alone and the server stops after its clients.
   return spawn('/bin/sh', ['-c', GUARD, 'dak-postgres', ...command, ...options], {

@@ -10,3 +10,4 @@ export {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from './embedded-postgres';
+export { serverUrl } from './server-url';

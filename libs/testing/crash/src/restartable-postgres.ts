@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import {
   embeddedBinaries,
+  serverUrl,
   systemBinaries,
   unprivilegedUser,
 } from '@dak/platform/embedded-postgres';
@@ -32,9 +33,11 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   // As root, the server runs as somebody else and has to get in.
   chmodSync(folder, 0o711);
   const cluster = await startCluster(folder, binaries);
-  const adminUrl = cluster.details['adminUrl']!;
   const bin = cluster.details['bin']!;
   const home = join(folder, 'cluster');
+  const { port, username, password } = new URL(cluster.details['adminUrl']!);
+  // Reached as the embedded one is.
+  const adminUrl = serverUrl({ user: username, password, folder: home, port: Number(port) });
   let pid = cluster.pid;
 
   const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
@@ -46,7 +49,7 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
     const child = spawn(
       join(bin, 'postgres'),
       [
-        ...['-D', join(home, 'data'), '-p', new URL(adminUrl).port, '-k', home],
+        ...['-D', join(home, 'data'), '-p', port, '-k', home],
         ...['-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200'],
         ...['-c', 'shared_buffers=96MB'],
       ],
