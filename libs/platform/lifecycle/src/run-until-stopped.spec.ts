@@ -43,8 +43,7 @@ describe('runUntilStopped', () => {
 
   it('takes a signal that npm passes on for the same one', async () => {
     const interrupt = (child: ChildProcess): void => {
-      child.kill('SIGINT');
-      setTimeout(() => child.kill('SIGINT'), 100);
+      for (let n = 0; n < 20; n += 1) setTimeout(() => child.kill('SIGINT'), n / 4);
     };
     const life = await lifeOf('return { stop };', interrupt, 300);
     expect(life).toEqual({ code: 0, out: 'startedstopped', err: '' });

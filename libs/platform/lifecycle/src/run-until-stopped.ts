@@ -4,6 +4,7 @@ import { DomainError } from '@dak/kernel';
 const STOP_WITHIN_MS = 30_000;
 /** Ctrl-C in a terminal reaches an app that npm started twice: itself, and passed on by npm. */
 const SAME_SIGNAL_MS = 1_000;
+const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export interface Running {
   /** Stops taking work, finishes what runs, releases what is held. */
@@ -13,9 +14,10 @@ export interface Running {
 }
 
 /**
- * The life of an app: start, wait for SIGTERM or SIGINT, stop gracefully within 30 s. A second signal
- * that comes later than a second after the first ends at once. A start that fails, or the end of what the app cannot do without, prints one sentence
- * and ends with code 1, so that whoever watches the process starts it again.
+ * The life of an app: start, wait for SIGTERM or SIGINT, stop gracefully within 30 s. Another signal,
+ * more than a second after the first, ends at once. A start that fails, or the end of what the app
+ * cannot do without, prints one sentence and ends with code 1, so that whoever watches the process
+ * starts it again.
  */
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
   let running: Running;
@@ -33,7 +35,6 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     process.exitCode = 1;
     process.stderr.write(`Dak cannot go on: ${sentenceOf(cause)}\n`);
   }
-  endAtOnceWhenAskedAgain();
   const overdue = setTimeout(() => {
     process.stderr.write(
       `Dak did not stop within ${STOP_WITHIN_MS / 1000} s of ${cause instanceof Error ? 'that' : cause}.\n`,
@@ -50,24 +51,22 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
   }
 }
 
-/** A process that another one started with a channel to it also stops when that one is gone. */
+/**
+ * Resolves at the first signal; one that comes later than that ends the process. A process that another
+ * one started with a channel to it also stops when that one is gone.
+ */
 function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
+    let firstAt: number | null = null;
+    const heard = (name: keyof typeof CODES): void => {
+      firstAt ??= performance.now();
+      if (performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(CODES[name]);
+      resolve(name);
+    };
+    // They stay: between two listeners a signal would end the process.
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, heard);
     process.once('disconnect', () => resolve('the end of the process that started it'));
   });
-}
-
-function endAtOnceWhenAskedAgain(): void {
-  const since = performance.now();
-  for (const [name, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
-    process.on(name, () => {
-      if (performance.now() - since > SAME_SIGNAL_MS) process.exit(code);
-    });
-  }
 }
 
 function sentenceOf(error: unknown): string {
