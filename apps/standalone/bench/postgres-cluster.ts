@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { serverUrl } from '@dak/platform/embedded-postgres';
 import { freePort } from '@dak/platform/lifecycle';
 import { waitFor, type BenchRun } from './bench-run';
 
@@ -57,7 +58,8 @@ export async function startCluster(run: BenchRun, name: string): Promise<Postgre
     ['-D', data, '-p', String(port), '-k', home, '-c', 'listen_addresses=127.0.0.1'],
     identity,
   );
-  const adminUrl = `postgres://bench_admin:${password}@127.0.0.1:${port}/postgres`;
+  // As Dak reaches its embedded one; those it is measured against get the same address.
+  const adminUrl = serverUrl({ user: 'bench_admin', password, folder: home, port });
   await waitFor('The start of PostgreSQL', 30, async () => {
     if (server.child.exitCode !== null) throw new Error(readFileSync(server.logFile, 'utf8'));
     return await queryRows(adminUrl, 'select 1').catch(() => null);
