@@ -42,9 +42,10 @@ export function searchVector(text: SearchText): string {
   const note = (lexeme: string, at: number, weight: Weight) => {
     if (lexeme.length > MAX_WORD) return;
     const places = lexemes.get(lexeme);
+    if (places !== undefined && places.length >= MAX_OCCURRENCES) return;
     const place = `${Math.min(at, MAX_POSITION)}${weight}`;
     if (places === undefined) lexemes.set(lexeme, [place]);
-    else if (places.length < MAX_OCCURRENCES && places.at(-1) !== place) places.push(place);
+    else if (places.at(-1) !== place) places.push(place);
   };
   const add = (part: string, weight: Weight) => {
     for (const token of searchTokens(part)) {
