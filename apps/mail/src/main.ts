@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FolderBlobStore } from '@dak/platform/blobs';
 import { runUntilStopped, type Running } from '@dak/platform/lifecycle';
 import { startServiceProcess } from '@dak/platform/service-process';
 import { readMailConfig, type MailConfig } from './config';
+import { openBlobs } from './open-blobs';
 import { createMailService } from './service';
 
 /** The mail service as a process of its own, answering gRPC. */
@@ -17,7 +17,7 @@ function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promise<Runn
       createMailService({
         ...parts,
         databaseUrl: config.DAK_MAIL_DATABASE_URL,
-        blobs: await FolderBlobStore.open(join(config.DAK_DATA_DIR, 'blobs')),
+        blobs: await openBlobs(config.DAK_DATA_DIR, parts.logger),
         secret: config.DAK_SECRET,
         hostName: config.DAK_HOSTNAME,
         smtp: { host: config.DAK_SMTP_HOST, port: config.DAK_SMTP_PORT },

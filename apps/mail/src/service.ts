@@ -61,6 +61,8 @@ import { createSubmissionHandlers } from './submissions/handlers';
 import { createVisibilityHandlers } from './visibility/handlers';
 import { createTemplateHandlers } from './templates/handlers';
 
+export { openBlobs } from './open-blobs';
+
 export interface MailServiceOptions {
   /** `dak_mail` under its runtime role, migrated. */
   databaseUrl: string;

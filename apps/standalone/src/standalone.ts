@@ -2,11 +2,10 @@ import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { combineBackends, createGateway, mailService, webhookService } from '@dak/gateway';
-import { createMailService } from '@dak/mail';
+import { createMailService, openBlobs } from '@dak/mail';
 import { createWebhookService } from '@dak/webhook';
 import { VisibilityServiceService } from '@dak/contracts/mail';
 import { UnavailableError } from '@dak/kernel';
-import { FolderBlobStore } from '@dak/platform/blobs';
 import type { Config, VariableName } from '@dak/platform/config';
 import {
   banner,
@@ -105,7 +104,7 @@ async function start(
   const mail = createMailService({
     databaseUrl: databases.mail,
     log: events.log,
-    blobs: await FolderBlobStore.open(join(data.path, 'blobs')),
+    blobs: await openBlobs(data.path, logger('mail')),
     sharedState,
     logger: logger('mail'),
     metrics,

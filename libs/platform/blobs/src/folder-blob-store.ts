@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   closeSync,
   createReadStream,
-  fdatasync,
-  fsync,
-  open as openFile,
+  mkdirSync,
   openSync,
   renameSync,
   statSync,
@@ -15,49 +13,62 @@ import {
 import { mkdir, open, readFile, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
 import { DomainError, InvalidError, NotFoundError, isUuid, uuidv4 } from '@dak/kernel';
+import { BlobJournal, type JournaledBlob } from './blob-journal';
 import type { BlobReference, BlobStore } from './blob-store';
+import { flushFile, flushFolder, isMissing } from './durable-files';
 
 export interface FolderBlobStoreOptions {
   /** Compare the content with its name on every `get`. @default false */
   verifyOnRead?: boolean;
+  /** Blobs that are safe in the journal could not be flushed to their files. */
+  onError?: (error: unknown) => void;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const INCOMING = 'incoming';
+const JOURNAL = 'journal';
 const ABANDONED_AFTER_MS = 3_600_000;
-/**
- * Octets of content that is written, closed and renamed without leaving the thread: some 50 µs, where
- * each step in libuv's pool costs the waking of a thread. What may wait for the disk goes there.
- */
+/** Octets of content that goes through the journal and is written without leaving the thread: some 50 µs. */
 const SMALL_BYTES = 64 * 1024;
-/** Small files open at the same time. */
-const SMALL_FILES = 64;
 /** Files flushed at the same time; more only queue in libuv's pool of four threads. */
 const PARALLEL_FLUSHES = 8;
+/** Of those that nobody waits for: others need the pool. */
+const LATE_FLUSHES = 2;
 
 /**
- * Blobs as files `<root>/<organization>/<aa>/<sha256>`. A file appears under its name by rename after
- * its bytes were flushed, and the folder is flushed after the rename: a crash leaves no partial blob,
- * only temporary files under `<root>/incoming`, which {@link FolderBlobStore.open} removes after an hour.
+ * Blobs as files `<root>/<organization>/<aa>/<sha256>`. A large file appears under its name by rename
+ * after its bytes were flushed, and the folder is flushed after the rename. Small ones are durable by
+ * `<root>/journal` ({@link BlobJournal}) before their files are, and {@link FolderBlobStore.open}
+ * restores from it what a crash of the machine took. A crash leaves no partial blob, only temporary
+ * files under `<root>/incoming`, which are removed after an hour.
  */
 export class FolderBlobStore implements BlobStore {
   readonly #root: string;
   readonly #verifyOnRead: boolean;
   /** Folders known to exist durably. */
   readonly #folders = new Map<string, Promise<void>>();
+  /** Folders known to exist. */
+  readonly #made = new Set<string>();
+  readonly #journal: BlobJournal;
 
   private constructor(root: string, options: FolderBlobStoreOptions) {
     this.#root = resolve(root);
     this.#verifyOnRead = options.verifyOnRead ?? false;
+    this.#journal = new BlobJournal({
+      folder: join(this.#root, JOURNAL),
+      flush: (blobs) => this.#flush(blobs),
+      restore: (blobs) => this.#restore(blobs),
+      ...(options.onError && { onError: options.onError }),
+    });
   }
 
-  /** Makes the folder if absent and removes what a crash more than an hour ago left behind. */
+  /** Makes the folder if absent, restores what is in the journal, and removes what a crash more than an hour ago left behind. */
   static async open(root: string, options: FolderBlobStoreOptions = {}): Promise<FolderBlobStore> {
     const store = new FolderBlobStore(root, options);
     await mkdir(store.#root, { recursive: true, mode: 0o700 });
     await store.#folder(join(store.#root, INCOMING));
+    await store.#journal.recover();
     await store.#sweepIncoming(Date.now() - ABANDONED_AFTER_MS);
     return store;
   }
@@ -72,23 +83,25 @@ export class FolderBlobStore implements BlobStore {
       sha256: createHash('sha256').update(content).digest('hex'),
       sizeBytes: content.byteLength,
     }));
-    const wanted = new Map<string, Uint8Array>();
-    references.forEach(({ sha256 }, i) =>
-      wanted.set(this.#path(organizationId, sha256), contents[i]!),
+    const wanted = new Map(
+      references.map(({ sha256 }, i): [string, JournaledBlob] => [
+        this.#path(organizationId, sha256),
+        { organizationId, sha256, content: contents[i]! },
+      ]),
     );
-    const folders = [...new Set([...wanted.keys()].map(dirname))];
+    const [small, large] = partition(
+      [...wanted],
+      ([, { content }]) => content.byteLength <= SMALL_BYTES,
+    );
+    // Files first: making them while others are flushed takes ten times as long. What is present is
+    // complete and may be durable only in a moment, hence it goes into the journal like the others.
+    for (const [path, { content }] of small) if (!isFile(path)) this.#writeSmall(path, content);
+    await this.#journal.append(small.map(([, blob]) => blob));
+    const folders = [...new Set(large.map(([path]) => dirname(path)))];
     await inParallel(folders, PARALLEL_FLUSHES, (folder) => this.#folder(folder));
-    // Present under its name means complete; flushing the folder covers a rename still in flight.
-    const absent = [...wanted].filter(
-      ([path]) => statSync(path, { throwIfNoEntry: false })?.isFile() !== true,
-    );
-    const [small, large] = partition(absent, ([, content]) => content.byteLength <= SMALL_BYTES);
-    for (let start = 0; start < small.length; start += SMALL_FILES) {
-      await this.#writeSmall(small.slice(start, start + SMALL_FILES));
-    }
-    await inParallel(large, PARALLEL_FLUSHES, ([path, content]) =>
-      this.#writeDurably(path, async (write) => write(content)),
-    );
+    await inParallel(large, PARALLEL_FLUSHES, async ([path, { content }]) => {
+      if (!isFile(path)) await this.#writeDurably(path, async (write) => write(content));
+    });
     await inParallel(folders, PARALLEL_FLUSHES, flushFolder);
     return references;
   }
@@ -144,6 +157,8 @@ export class FolderBlobStore implements BlobStore {
   /** Deleting what is absent is no error. */
   async delete(organizationId: string, sha256: string): Promise<void> {
     const path = this.#path(organizationId, sha256);
+    // Else the next start would restore it.
+    await this.#journal.checkpoint();
     try {
       await unlink(path);
     } catch (error) {
@@ -153,31 +168,44 @@ export class FolderBlobStore implements BlobStore {
     await flushFolder(dirname(path));
   }
 
-  /** All are written before the first is flushed: making files while others are flushed takes ten times as long. */
-  async #writeSmall(
-    blobs: readonly (readonly [path: string, content: Uint8Array])[],
-  ): Promise<void> {
-    const written: { file: number; temporary: string; path: string }[] = [];
-    const renamed = new Set<string>();
+  /** Whole when it appears under its name; durable later. */
+  #writeSmall(path: string, content: Uint8Array): void {
+    const folder = dirname(path);
+    if (!this.#made.has(folder)) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      this.#made.add(folder);
+    }
+    const temporary = this.#temporaryPath();
+    const file = openSync(temporary, 'wx', 0o600);
     try {
-      // One after the other: they would only wait for the lock of the folder.
-      for (const [path, content] of blobs) {
-        const temporary = this.#temporaryPath();
-        const file = await makeFile(temporary, 'wx', 0o600);
-        written.push({ file, temporary, path });
-        let bytes = 0;
-        while (bytes < content.byteLength) bytes += writeSync(file, content, bytes);
-      }
-      await inParallel(written, PARALLEL_FLUSHES, ({ file }) => flushData(file));
-      for (const { temporary, path } of written) {
-        renameSync(temporary, path);
-        renamed.add(temporary);
-      }
+      for (let at = 0; at < content.byteLength;) at += writeSync(file, content, at);
+      renameSync(temporary, path);
+    } catch (error) {
+      unlinkSync(temporary);
+      throw error;
     } finally {
-      for (const { file, temporary } of written) {
-        closeSync(file);
-        if (!renamed.has(temporary)) unlinkSync(temporary);
-      }
+      closeSync(file);
+    }
+  }
+
+  async #flush(blobs: readonly Omit<JournaledBlob, 'content'>[]): Promise<void> {
+    const paths = new Set(
+      blobs.map(({ organizationId, sha256 }) => this.#path(organizationId, sha256)),
+    );
+    const folders = new Set([...paths].map(dirname));
+    const parents = new Set([
+      ...[...folders].map(dirname),
+      ...(paths.size > 0 ? [this.#root] : []),
+    ]);
+    await inParallel([...paths], LATE_FLUSHES, flushFile);
+    await inParallel([...folders, ...parents], LATE_FLUSHES, flushFolder);
+  }
+
+  async #restore(blobs: readonly JournaledBlob[]): Promise<void> {
+    for (const { organizationId, sha256, content } of blobs) {
+      const path = this.#path(organizationId, sha256);
+      const found = await readFile(path).catch(nullIfMissing);
+      if (found === null || Buffer.compare(found, content) !== 0) this.#writeSmall(path, content);
     }
   }
 
@@ -262,17 +290,8 @@ async function writeFlushed(path: string, fill: Fill): Promise<void> {
   }
 }
 
-const makeFile = promisify(openFile);
-const flushData = promisify(fdatasync);
-const flushAll = promisify(fsync);
-
-async function flushFolder(path: string): Promise<void> {
-  const folder = openSync(path, 'r');
-  try {
-    await flushAll(folder);
-  } finally {
-    closeSync(folder);
-  }
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -292,8 +311,9 @@ async function orNotFound<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+function nullIfMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { appendFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BlobJournal, type JournaledBlob } from '../src/blob-journal';
+import { FolderBlobStore } from '../src/folder-blob-store';
+
+const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'dak-blob-journal-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const segments = async (folder = join(root, 'journal')): Promise<string[]> =>
+  (await readdir(folder)).map((name) => join(folder, name));
+const pathOf = (sha256: string): string => join(root, ORGANIZATION, sha256.slice(0, 2), sha256);
+
+async function emptied(folder?: string): Promise<void> {
+  for (let left = 200; (await segments(folder)).length > 0; left -= 1) {
+    if (left === 0) throw new Error('The journal was not emptied.');
+    await delay(10);
+  }
+}
+
+describe('the journal of a folder of blobs', () => {
+  it('restores files that a crash of the machine took, emptied or cut, and is empty then', async () => {
+    const store = await FolderBlobStore.open(root);
+    const contents = ['gone', 'emptied', 'cut', 'kept'].map((text) => Buffer.from(text.repeat(99)));
+    const [gone, emptyOne, cut] = await store.putMany(ORGANIZATION, contents);
+    await rm(join(root, ORGANIZATION, gone!.sha256.slice(0, 2)), { recursive: true });
+    await writeFile(pathOf(emptyOne!.sha256), '');
+    await truncate(pathOf(cut!.sha256), 7);
+    expect(await segments()).toHaveLength(1);
+
+    const restored = await FolderBlobStore.open(root, { verifyOnRead: true });
+    for (const content of contents) {
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      expect(await restored.get(ORGANIZATION, sha256)).toEqual(content);
+    }
+    await emptied();
+  });
+
+  it('has what was durable before a torn record', async () => {
+    const store = await FolderBlobStore.open(root);
+    const { sha256 } = await store.put(ORGANIZATION, Buffer.from('whole'));
+    const [segment] = await segments();
+    const whole = await readFile(segment!);
+    await appendFile(segment!, whole.subarray(0, whole.byteLength - 2));
+    await rm(pathOf(sha256));
+    const restored = await FolderBlobStore.open(root);
+    expect((await restored.get(ORGANIZATION, sha256)).toString()).toBe('whole');
+  });
+
+  it('holds content that another writer has just made', async () => {
+    const [one, two] = [await FolderBlobStore.open(root), await FolderBlobStore.open(root)];
+    await one.put(ORGANIZATION, Buffer.from('the same'));
+    const [first] = await segments();
+    const { sha256 } = await two.put(ORGANIZATION, Buffer.from('the same'));
+    await rm(first!);
+    await rm(pathOf(sha256));
+    const restored = await FolderBlobStore.open(root);
+    expect((await restored.get(ORGANIZATION, sha256)).toString()).toBe('the same');
+  });
+
+  it('goes on in a new segment when another process has taken over the old one', async () => {
+    const store = await FolderBlobStore.open(root);
+    await store.put(ORGANIZATION, Buffer.from('before'));
+    await FolderBlobStore.open(root);
+    await emptied();
+    // Into the segment that is gone: its file is flushed itself.
+    await store.put(ORGANIZATION, Buffer.from('meanwhile'));
+    expect(await segments()).toEqual([]);
+    const { sha256 } = await store.put(ORGANIZATION, Buffer.from('after'));
+    await rm(pathOf(sha256));
+    const restored = await FolderBlobStore.open(root);
+    expect((await restored.get(ORGANIZATION, sha256)).toString()).toBe('after');
+  });
+
+  it('does not bring back what was deleted', async () => {
+    const store = await FolderBlobStore.open(root);
+    const { sha256 } = await store.put(ORGANIZATION, Buffer.from('secret'));
+    await store.delete(ORGANIZATION, sha256);
+    expect(await (await FolderBlobStore.open(root)).has(ORGANIZATION, sha256)).toBe(false);
+  });
+});
+
+describe('BlobJournal', () => {
+  const blob = (text: string): JournaledBlob => {
+    const content = Buffer.from(text);
+    return {
+      organizationId: ORGANIZATION,
+      sha256: createHash('sha256').update(content).digest('hex'),
+      content,
+    };
+  };
+  const journalWith = async (options: { segmentBytes?: number; segmentMs?: number }) => {
+    const flushed: string[] = [];
+    const journal = new BlobJournal({
+      folder: root,
+      restore: async () => undefined,
+      flush: async (blobs) => void flushed.push(...blobs.map(({ sha256 }) => sha256)),
+      ...options,
+    });
+    await journal.recover();
+    return { journal, flushed };
+  };
+
+  it.each([
+    ['enough octets', { segmentBytes: 10 }],
+    ['its time', { segmentMs: 20 }],
+  ])('flushes and forgets a segment after %s', async (_, options) => {
+    const { journal, flushed } = await journalWith(options);
+    const [one, two] = [blob('one and more'), blob('two and more')];
+    await journal.append([one]);
+    await emptied(root);
+    await journal.append([two]);
+    await emptied(root);
+    expect(flushed).toEqual([one.sha256, two.sha256]);
+  });
+
+  it('keeps a segment whose blobs cannot be flushed', async () => {
+    const errors: unknown[] = [];
+    const journal = new BlobJournal({
+      folder: root,
+      restore: async () => undefined,
+      flush: async () => {
+        throw new Error('EIO');
+      },
+      onError: (error) => errors.push(error),
+    });
+    await journal.append([blob('one')]);
+    await journal.checkpoint();
+    expect(await segments(root)).toHaveLength(1);
+    expect(errors).toEqual([new Error('EIO')]);
+  });
+});
