@@ -18,6 +18,7 @@ import type {
 import { ParkedStore } from './parked-store';
 import { PostgresRecordSource } from './postgres-record-source';
 import { PostgresRelayChannel } from './postgres-relay-channel';
+import { RecentRecords } from './recent-records';
 import { inTransaction } from './sql-transaction';
 
 export interface PostgresLogOptions {
@@ -92,6 +93,7 @@ export class PostgresLog implements Log {
   readonly #keepDays: number;
   readonly #onError: (error: unknown) => void;
   readonly #members = new Set<ConsumerMember>();
+  readonly #recent = new RecentRecords();
   readonly #listeners = new Set<() => void>();
   #maintenance: NodeJS.Timeout | null = null;
 
@@ -135,7 +137,7 @@ export class PostgresLog implements Log {
       topics,
       handler,
       store: new ConsumerStore(this.#pool, group),
-      source: new PostgresRecordSource(this.#pool),
+      source: new PostgresRecordSource(this.#pool, this.#recent),
       parked: new ParkedStore(this.#pool, group),
       leaseMs: this.#leaseMs,
       pollMs: this.#pollMs,

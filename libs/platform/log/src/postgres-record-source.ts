@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { toLogRecord, type RecordRow } from './consumer-store';
 import type { LogRecord } from './log';
+import type { RecentRecords } from './recent-records';
 import type { GroupStart, ReadPosition, RecordSource } from './record-source';
 
 const STARTS = `
@@ -28,11 +29,14 @@ const FETCH = `
 /** Reads `event_log`. */
 export class PostgresRecordSource implements RecordSource {
   readonly #pool: Pool;
+  readonly #recent: RecentRecords;
   /** The log's ends as last read; a partition behind its end needs no new look. */
   #ends = new Map<string, number>();
 
-  constructor(pool: Pool) {
+  /** @param recent shared by the groups of the process */
+  constructor(pool: Pool, recent: RecentRecords) {
     this.#pool = pool;
+    this.#recent = recent;
   }
 
   async starts(topics: readonly string[], from: 'earliest' | 'latest'): Promise<GroupStart[]> {
@@ -52,7 +56,16 @@ export class PostgresRecordSource implements RecordSource {
     if (behind().length === 0) await this.#lookAtEnds(positions);
     const wanted = behind();
     if (wanted.length === 0) return new Map();
-    const found: Map<string, LogRecord[] | number> = await this.#fetch(wanted, limit);
+    const found = new Map<string, LogRecord[] | number>();
+    for (const position of wanted) {
+      const records = this.#recent.read(nameOf(position), position.offset, limit);
+      if (records.length > 0) found.set(nameOf(position), records);
+    }
+    const missing = wanted.filter((position) => !found.has(nameOf(position)));
+    for (const [name, records] of await this.#fetch(missing, limit)) {
+      this.#recent.add(name, records);
+      found.set(name, records);
+    }
     for (const position of wanted) {
       const name = nameOf(position);
       // Retention dropped what lay between here and the end.
@@ -81,6 +94,7 @@ export class PostgresRecordSource implements RecordSource {
     positions: readonly ReadPosition[],
     limit: number,
   ): Promise<Map<string, LogRecord[]>> {
+    if (positions.length === 0) return new Map();
     const { rows } = await this.#pool.query<RecordRow>(FETCH, [
       positions.map(({ topic }) => topic),
       positions.map(({ part }) => part),
