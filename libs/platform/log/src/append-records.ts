@@ -3,6 +3,7 @@ import { InvalidError } from '@dak/kernel';
 import type { LogMessage } from './log';
 import { partitionOf } from './murmur2';
 import { packBytes } from './packed-bytes';
+import { prepared } from './prepared';
 
 const LOCK_PARTITIONS = `
   select p.topic, p.part, p.next_off
@@ -48,7 +49,7 @@ export async function appendRecords(
     return partition.nextOffset++;
   });
   const { bytes, starts, lengths } = packBytes(messages.map(({ payload }) => payload));
-  await client.query(INSERT, [
+  const inserted = prepared(INSERT, [
     placed.map(({ topic }) => topic),
     placed.map(({ part }) => part),
     offsets,
@@ -59,12 +60,15 @@ export async function appendRecords(
     starts,
     lengths,
   ]);
+  await client.query(inserted);
   const grown = [...partitions.values()];
-  await client.query(ADVANCE, [
-    grown.map(({ topic }) => topic),
-    grown.map(({ part }) => part),
-    grown.map(({ nextOffset }) => nextOffset),
-  ]);
+  await client.query(
+    prepared(ADVANCE, [
+      grown.map(({ topic }) => topic),
+      grown.map(({ part }) => part),
+      grown.map(({ nextOffset }) => nextOffset),
+    ]),
+  );
 }
 
 async function lockPartitions(
@@ -73,8 +77,7 @@ async function lockPartitions(
 ): Promise<Map<string, Partition>> {
   const wanted = [...new Map(placed.map((p) => [`${p.topic}/${p.part}`, p])).values()];
   const { rows } = await client.query<{ topic: string; part: number; next_off: string }>(
-    LOCK_PARTITIONS,
-    [wanted.map(({ topic }) => topic), wanted.map(({ part }) => part)],
+    prepared(LOCK_PARTITIONS, [wanted.map(({ topic }) => topic), wanted.map(({ part }) => part)]),
   );
   return new Map(
     rows.map(({ topic, part, next_off }) => [

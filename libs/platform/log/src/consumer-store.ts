@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { LogRecord } from './log';
+import { prepared } from './prepared';
 import type { GroupStart } from './record-source';
 
 /** A partition as a member holds it. */
@@ -141,13 +142,15 @@ export class ConsumerStore {
 
   /** @returns `topic/part` of those that were still ours; the others have passed to somebody else. */
   async commit(claims: readonly (PartitionClaim & { offset: number })[]): Promise<Set<string>> {
-    const { rows } = await this.#pool.query<{ topic: string; part: number }>(COMMIT, [
-      this.#group,
-      claims.map(({ topic }) => topic),
-      claims.map(({ part }) => part),
-      claims.map(({ epoch }) => epoch),
-      claims.map(({ offset }) => offset),
-    ]);
+    const { rows } = await this.#pool.query<{ topic: string; part: number }>(
+      prepared(COMMIT, [
+        this.#group,
+        claims.map(({ topic }) => topic),
+        claims.map(({ part }) => part),
+        claims.map(({ epoch }) => epoch),
+        claims.map(({ offset }) => offset),
+      ]),
+    );
     return new Set(rows.map(({ topic, part }) => `${topic}/${part}`));
   }
 

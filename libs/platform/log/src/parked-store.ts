@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { toLogRecord, type PartitionClaim, type RecordRow } from './consumer-store';
 import { FencedError, type LogRecord, type ParkedKey } from './log';
 import { packBytes } from './packed-bytes';
+import { prepared } from './prepared';
 import { inTransaction } from './sql-transaction';
 
 const HOLD_CLAIM = `
@@ -26,6 +27,8 @@ const PARK_RECORDS = `
 const PARKED_OF = `
   select key from parked_key where group_name = $1 and topic = $2 and key = any($3::text[])`;
 
+const ANY_PARKED = `select 1 from parked_key where group_name = $1 and topic = $2 limit 1`;
+
 const CLAIM_REPLAY = `
   update parked_key
      set replay_until = now() + make_interval(secs => $4::float8 / 1000)
@@ -48,10 +51,18 @@ const LIST = `
    where k.group_name = $1
    order by k.parked_at`;
 
+const MOST_UNPARKED = 1_000;
+
+function nameOf({ topic, part, epoch }: PartitionClaim): string {
+  return `${topic}/${part}/${epoch}`;
+}
+
 /** The keys a group cannot go on with, and their records in order. */
 export class ParkedStore {
   readonly #pool: Pool;
   readonly #group: string;
+  /** Claims of partitions none of whose keys is parked. */
+  readonly #unparked = new Set<string>();
 
   constructor(pool: Pool, group: string) {
     this.#pool = pool;
@@ -61,6 +72,7 @@ export class ParkedStore {
   /** @throws FencedError when the partition has passed to another member. */
   async park(claim: PartitionClaim, records: readonly LogRecord[], reason: string): Promise<void> {
     const { topic, key } = records[0]!;
+    this.#unparked.delete(nameOf(claim));
     await inTransaction(this.#pool, async (client) => {
       await this.#hold(client, claim);
       await client.query(PARK_KEY, [this.#group, topic, key, reason.slice(0, 2_000)]);
@@ -70,9 +82,10 @@ export class ParkedStore {
 
   /** Puts records of parked keys behind those already parked. @returns the keys that are parked. */
   async append(claim: PartitionClaim, records: readonly LogRecord[]): Promise<Set<string>> {
+    if (await this.#hasNone(claim)) return new Set();
     const keys = [...new Set(records.map(({ key }) => key))];
     const values = [this.#group, claim.topic, keys];
-    const seen = await this.#pool.query(PARKED_OF, values);
+    const seen = await this.#pool.query(prepared(PARKED_OF, values));
     if (seen.rowCount === 0) return new Set();
     return inTransaction(this.#pool, async (client) => {
       await this.#hold(client, claim);
@@ -157,6 +170,17 @@ export class ParkedStore {
       parkedAt: parked_ms,
       records,
     }));
+  }
+
+  /** Only who holds the partition parks keys of it: what was so when it was claimed stays so until then. */
+  async #hasNone(claim: PartitionClaim): Promise<boolean> {
+    const held = nameOf(claim);
+    if (this.#unparked.has(held)) return true;
+    const { rowCount } = await this.#pool.query(ANY_PARKED, [this.#group, claim.topic]);
+    if (rowCount !== 0) return false;
+    if (this.#unparked.size >= MOST_UNPARKED) this.#unparked.clear();
+    this.#unparked.add(held);
+    return true;
   }
 
   async #hold(client: PoolClient, { topic, part, epoch }: PartitionClaim): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { toLogRecord, type RecordRow } from './consumer-store';
 import type { LogRecord } from './log';
+import { prepared } from './prepared';
 import type { RecentRecords } from './recent-records';
 import type { GroupStart, ReadPosition, RecordSource } from './record-source';
 
@@ -84,8 +85,7 @@ export class PostgresRecordSource implements RecordSource {
 
   async #lookAtEnds(positions: readonly ReadPosition[]): Promise<void> {
     const { rows } = await this.#pool.query<{ topic: string; part: number; next_off: string }>(
-      ENDS,
-      [[...new Set(positions.map(({ topic }) => topic))]],
+      prepared(ENDS, [[...new Set(positions.map(({ topic }) => topic))]]),
     );
     for (const row of rows) this.#ends.set(nameOf(row), Number(row.next_off));
   }
@@ -95,13 +95,15 @@ export class PostgresRecordSource implements RecordSource {
     limit: number,
   ): Promise<Map<string, LogRecord[]>> {
     if (positions.length === 0) return new Map();
-    const { rows } = await this.#pool.query<RecordRow>(FETCH, [
-      positions.map(({ topic }) => topic),
-      positions.map(({ part }) => part),
-      positions.map(({ offset }) => offset),
-      positions.map(({ since }) => since),
-      limit,
-    ]);
+    const { rows } = await this.#pool.query<RecordRow>(
+      prepared(FETCH, [
+        positions.map(({ topic }) => topic),
+        positions.map(({ part }) => part),
+        positions.map(({ offset }) => offset),
+        positions.map(({ since }) => since),
+        limit,
+      ]),
+    );
     const found = new Map<string, LogRecord[]>();
     for (const row of rows) {
       const records = found.get(nameOf(row));

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { appendRecords } from './append-records';
 import type { OutboxRow, OwnedShard, RelayChannel } from './log';
+import { prepared } from './prepared';
 import { ShardLeases, type ShardLeasesOptions } from './shard-leases';
 
 export interface PostgresRelayChannelOptions extends ShardLeasesOptions {
@@ -38,11 +39,8 @@ export class PostgresRelayChannel implements RelayChannel {
     await transact(async (client) => {
       await this.#leases.check(client, seqs.keys(), true);
       await appendRecords(client, topics, rows);
-      await client.query(REMEMBER, [
-        source,
-        [...seqs.keys()],
-        [...seqs.values()].map((list) => `{${list.map(({ seq }) => seq).join(',')}}`),
-      ]);
+      const lists = [...seqs.values()].map((list) => `{${list.map(({ seq }) => seq).join(',')}}`);
+      await client.query(prepared(REMEMBER, [source, [...seqs.keys()], lists]));
     });
     onPublished();
   }

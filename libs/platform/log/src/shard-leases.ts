@@ -1,7 +1,7 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { FencedError, type OwnedShard } from './log';
 import { OUTBOX_SHARDS } from './outbox';
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { prepared } from './prepared';
 
 export interface ShardLeasesOptions {
   pool: Pool;
@@ -30,6 +30,8 @@ const READ_EPOCHS = `
     from log_shard_lease
    where source = $1 and shard = any($2::smallint[])
    order by shard`;
+
+const HOLD_EPOCHS = `${READ_EPOCHS} for update`;
 
 const RELEASE = `
   update log_shard_lease
@@ -67,19 +69,18 @@ export class ShardLeases {
   }
 
   /**
-   * With `hold` the epochs cannot change before the executor's transaction ends.
+   * With `hold` the epochs cannot change before the client's transaction ends.
    * @throws FencedError when one of the shards has passed to another owner.
    */
   async check(
-    executor: Pick<SqlExecutor, 'query'>,
+    client: Pick<PoolClient, 'query'>,
     shards: Iterable<number>,
     hold: boolean,
   ): Promise<void> {
     const { source } = this.#options;
     const wanted = [...shards];
-    const { rows } = await executor.query<{ shard: number; epoch: string }>(
-      hold ? `${READ_EPOCHS} for update` : READ_EPOCHS,
-      [source, wanted],
+    const { rows } = await client.query<{ shard: number; epoch: string }>(
+      prepared(hold ? HOLD_EPOCHS : READ_EPOCHS, [source, wanted]),
     );
     const epochs = new Map(rows.map((row) => [row.shard, Number(row.epoch)]));
     for (const shard of wanted) {
