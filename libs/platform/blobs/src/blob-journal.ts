@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, unlink } from 'node:fs/promises';
+import { readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import { flushData, flushFolder, isMissing } from './durable-files';
@@ -14,11 +14,12 @@ export interface JournaledBlob {
 }
 
 export interface BlobJournalOptions {
+  /** Exists, durably. */
   folder: string;
   /** Makes the files of the blobs durable, after which the journal may forget them. */
   flush: (blobs: readonly Omit<JournaledBlob, 'content'>[]) => Promise<void>;
   /** Writes the files that are absent or damaged. They need not be durable yet. */
-  restore: (blobs: readonly JournaledBlob[]) => Promise<void>;
+  restore: (blobs: readonly JournaledBlob[]) => void;
   /** A segment ends when it has so many octets. @default 32 MiB */
   segmentBytes?: number;
   /** Or so many milliseconds after its first blob. @default 30000 */
@@ -92,7 +93,6 @@ export class BlobJournal {
    */
   async recover(): Promise<void> {
     const { folder, restore } = this.#options;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(folder)) {
       const found = join(folder, name);
       // Under another name its process cannot take for durable what comes in after this was read.
@@ -100,7 +100,7 @@ export class BlobJournal {
       try {
         if (path !== found) await rename(found, path);
         const blobs = readRecords(await readFile(path));
-        await restore(blobs);
+        restore(blobs);
         this.#forget(path, blobs);
       } catch (error) {
         // Another process recovers it.

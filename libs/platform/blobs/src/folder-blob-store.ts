@@ -4,6 +4,7 @@ import {
   createReadStream,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   statSync,
   unlinkSync,
@@ -67,7 +68,8 @@ export class FolderBlobStore implements BlobStore {
   static async open(root: string, options: FolderBlobStoreOptions = {}): Promise<FolderBlobStore> {
     const store = new FolderBlobStore(root, options);
     await mkdir(store.#root, { recursive: true, mode: 0o700 });
-    await store.#folder(join(store.#root, INCOMING));
+    await flushFolder(dirname(store.#root));
+    for (const name of [INCOMING, JOURNAL]) await store.#folder(join(store.#root, name));
     await store.#journal.recover();
     await store.#sweepIncoming(Date.now() - ABANDONED_AFTER_MS);
     return store;
@@ -201,11 +203,11 @@ export class FolderBlobStore implements BlobStore {
     await inParallel([...folders, ...parents], LATE_FLUSHES, flushFolder);
   }
 
-  async #restore(blobs: readonly JournaledBlob[]): Promise<void> {
+  /** Of some thousand small files: what takes 20 µs without leaving the thread takes 100 otherwise. */
+  #restore(blobs: readonly JournaledBlob[]): void {
     for (const { organizationId, sha256, content } of blobs) {
       const path = this.#path(organizationId, sha256);
-      const found = await readFile(path).catch(nullIfMissing);
-      if (found === null || Buffer.compare(found, content) !== 0) this.#writeSmall(path, content);
+      if (!holds(path, content)) this.#writeSmall(path, content);
     }
   }
 
@@ -311,9 +313,13 @@ async function orNotFound<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-function nullIfMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
+function holds(path: string, content: Uint8Array): boolean {
+  try {
+    return Buffer.compare(readFileSync(path), content) === 0;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {

@@ -100,7 +100,7 @@ describe('BlobJournal', () => {
     const flushed: string[] = [];
     const journal = new BlobJournal({
       folder: root,
-      restore: async () => undefined,
+      restore: () => undefined,
       flush: async (blobs) => void flushed.push(...blobs.map(({ sha256 }) => sha256)),
       ...options,
     });
@@ -125,7 +125,7 @@ describe('BlobJournal', () => {
     const errors: unknown[] = [];
     const journal = new BlobJournal({
       folder: root,
-      restore: async () => undefined,
+      restore: () => undefined,
       flush: async () => {
         throw new Error('EIO');
       },
