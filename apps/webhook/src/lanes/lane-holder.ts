@@ -2,8 +2,8 @@ import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import type { FreshDelivery } from '../fan-out/fan-out';
 import type { VisibilityClient } from '../fan-out/readable-by';
-import { cancelUnreadable, postpone } from './recheck-owners';
 import type { Sealing } from '../secrets/sealing';
+import { consignmentOf, hasWaited, headsOf } from './consignments';
 import { Lane, type Consignment } from './lane';
 import { readLaneConfig, readLaneHealth, type LaneConfig } from './lane-config';
 import {
@@ -13,10 +13,10 @@ import {
   selectDue,
   selectDueHeads,
   selectLaneConfigs,
-  type DueRow,
   type LaneClaim,
   type LaneConfigRow,
 } from './lane-store';
+import { cancelUnreadable, postpone } from './recheck-owners';
 
 export interface LaneHolderDeps {
   database: Database;
@@ -43,8 +43,6 @@ const LEAST_SHARE = 8;
 const IDLE_MS = 30_000;
 /** A lane of another process is not asked for again within this time. */
 const TAKEN_FOR_MS = 1_000;
-/** What is younger and goes out for the first time was judged just now. */
-const JUDGED_FOR_MS = 30_000;
 /** Then it is asked again who may read. */
 const UNANSWERED_MS = 10_000;
 
@@ -400,49 +398,4 @@ export class LaneHolder {
 interface Held {
   lane: Lane;
   consignments: readonly Consignment[];
-}
-
-function hasWaited({ attempts, createdAt }: Consignment, now: number): boolean {
-  return attempts > 0 || now - createdAt > JUDGED_FOR_MS;
-}
-
-function consignmentOf(delivery: FreshDelivery, now: number): Consignment {
-  return {
-    id: delivery.id,
-    eventId: delivery.eventId,
-    trigger: delivery.trigger,
-    attempts: 0,
-    isOrdered: false,
-    orderKey: null,
-    gap: false,
-    firstAttemptAt: null,
-    createdAt: now,
-    body: delivery.body,
-  };
-}
-
-/** Of each conversation the first: an event and its replay may both have nobody before them. */
-function headsOf(lane: Lane, rows: readonly DueRow[]): Consignment[] {
-  const keys = new Set<string>();
-  return rows.flatMap((row) => {
-    if (row.order_key !== null && lane.config.isOrdered) {
-      if (keys.has(row.order_key)) return [];
-      keys.add(row.order_key);
-    }
-    const isOrdered = lane.config.isOrdered && row.order_key !== null;
-    return [
-      {
-        id: row.id,
-        eventId: row.event_id,
-        trigger: row.trigger,
-        attempts: row.attempts,
-        isOrdered,
-        orderKey: isOrdered ? row.order_key : null,
-        gap: row.gap,
-        firstAttemptAt: row.first_attempt_at === null ? null : Date.parse(row.first_attempt_at),
-        createdAt: Date.parse(row.created_at),
-        body: row.body,
-      },
-    ];
-  });
 }
