@@ -7,8 +7,7 @@ import {
 } from './measure-webhooks';
 import { measureGraphileWorker, measurePgBoss } from './peers';
 import { startReceiver } from './start-receiver';
-import { publicEvent } from '@dak/contracts/events';
-import { renderBody } from '../src/fan-out/render-body';
+import { eventBody, publicEvent } from '@dak/contracts/events';
 
 /**
  * `webhooks.bench ADMIN_URL [COUNT [ROUNDS]]`: deliveries per second, beside the same job on
@@ -17,7 +16,7 @@ import { renderBody } from '../src/fan-out/render-body';
 async function main([adminUrl, count = '10000', rounds = '3']: string[]): Promise<void> {
   if (adminUrl === undefined) throw new Error('usage: webhooks.bench ADMIN_URL [COUNT [ROUNDS]]');
   const receiver = await startReceiver();
-  const body = renderBody(publicEvent(eventOf('0195f0a2-7a7e-7c11-8a53-0f4e4d1f2b11'))!).toString();
+  const body = eventBody(publicEvent(eventOf('0195f0a2-7a7e-7c11-8a53-0f4e4d1f2b11'))!).toString();
   const n = Number(count);
   const rates: Record<string, number[]> = {
     ...{ events: [], deliveries: [], graphile: [], bossOne: [], bossBatch: [] },

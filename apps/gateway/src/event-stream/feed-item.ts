@@ -1,5 +1,5 @@
 import type { EventEnvelope, EventKind } from '@dak/contracts/events';
-import { publicEvent } from '@dak/contracts/events';
+import { eventBody, publicEvent } from '@dak/contracts/events';
 
 /** An event as the feed keeps it: what people see of it, and what decides who does. */
 export interface FeedItem {
@@ -30,6 +30,6 @@ export function toFeedItem(event: EventEnvelope): FeedItem | null {
     mailboxId: event.mailboxId ?? null,
     departmentId: event.departmentId ?? null,
     conversationId: event.conversationId ?? null,
-    body: JSON.stringify(seen),
+    body: eventBody(seen).toString('utf8'),
   };
 }

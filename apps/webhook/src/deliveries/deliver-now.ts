@@ -1,5 +1,5 @@
 import type { Document, RetryDeliveryRequest, SendTestRequest } from '@dak/contracts/webhook';
-import { EVENT_KINDS, type EventKind } from '@dak/contracts/events';
+import { EVENT_KINDS, eventBody, type EventKind } from '@dak/contracts/events';
 import { ConflictError, ForbiddenError, InvalidError, uuidv7 } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
@@ -7,7 +7,6 @@ import { jsonBytes } from '@dak/platform/paging';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { loadEndpoint, type EndpointRow } from '../endpoints/endpoint-store';
 import { insertDeliveries, insertMessages } from '../fan-out/fan-out-store';
-import { renderBody } from '../fan-out/render-body';
 import { mayStillRead } from '../replays/may-still-read';
 import type { WebhookDeps } from '../webhook-deps';
 import { loadDelivery, loadMessage } from './delivery-store';
@@ -43,7 +42,7 @@ export async function sendTest(
           departmentId: null,
           conversationId: null,
           sequence: event.sequence,
-          body: renderBody(event),
+          body: eventBody(event),
           occurredAt: event.timestamp,
         },
       ]);

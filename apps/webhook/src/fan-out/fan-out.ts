@@ -1,6 +1,7 @@
 import {
   RuleMatched,
   TOPICS,
+  eventBody,
   publicEvent,
   type EventEnvelope,
   type PublicEvent,
@@ -26,7 +27,6 @@ import {
 } from './fan-out-store';
 import { interestIn, type EventFacts } from './match-endpoints';
 import { readableBy, type VisibilityClient } from './readable-by';
-import { renderBody } from './render-body';
 
 /** A delivery that has just been committed, with all that its first attempt needs. */
 export interface FreshDelivery extends NewDelivery {
@@ -215,7 +215,7 @@ function messageOf({ envelope, event, facts }: Candidate): NewMessage {
     departmentId: envelope.departmentId ?? null,
     conversationId: facts.conversationId,
     sequence: envelope.sequence,
-    body: renderBody(event),
+    body: eventBody(event),
     occurredAt: event.timestamp,
   };
 }

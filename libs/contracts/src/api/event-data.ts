@@ -15,6 +15,10 @@ const place = {
     id: z.string().nullable(),
     name: z.string(),
   }),
+  truncated: z
+    .literal(true)
+    .optional()
+    .describe('Texts or lists were cut to keep the event below 20 KiB; the API has them whole'),
 };
 const smtpCode = z.int().nullable().describe('Reply code of RFC 5321; null when nobody replied');
 const messageIdHeader = z.string().nullable().describe('Message-ID without angle brackets');

@@ -28,7 +28,7 @@ export interface PublicEvent {
 
 type KindData<K extends EventKind> = Omit<
   z.input<(typeof EVENT_DATA)[K]>,
-  'mailbox_id' | 'department_id' | 'conversation_id' | 'message_id' | 'actor'
+  'mailbox_id' | 'department_id' | 'conversation_id' | 'message_id' | 'actor' | 'truncated'
 >;
 
 /** Null for a kind that this version does not know. */

@@ -1,7 +1,7 @@
-import type { PublicEvent } from '@dak/contracts/events';
+import type { PublicEvent } from './public-event';
 
 /** Receivers get to know that something happened; whole records are fetched through the API. */
-export const MAX_BODY_BYTES = 20_480;
+export const MAX_EVENT_BYTES = 20_480;
 
 /** From mildest to strictest; the last one fits whatever comes. */
 const LIMITS = [
@@ -12,16 +12,17 @@ const LIMITS = [
 ] as const;
 
 /**
- * The octets that every attempt sends and signs. Long texts and lists in `data` are cut as far as is
+ * The JSON of an event, in UTF-8 and without line breaks: what every attempt of a webhook sends and
+ * signs, and what the event stream carries. Long texts and lists in `data` are cut as far as is
  * needed to stay below 20 KiB, which `data.truncated` says then.
  */
-export function renderBody(event: PublicEvent): Buffer {
+export function eventBody(event: PublicEvent): Buffer {
   const whole = Buffer.from(JSON.stringify(event), 'utf8');
-  if (whole.length <= MAX_BODY_BYTES) return whole;
+  if (whole.length <= MAX_EVENT_BYTES) return whole;
   for (const limit of LIMITS) {
     const data = cut(event.data, limit) as Record<string, unknown>;
     const body = Buffer.from(JSON.stringify({ ...event, data: { ...data, truncated: true } }));
-    if (body.length <= MAX_BODY_BYTES) return body;
+    if (body.length <= MAX_EVENT_BYTES) return body;
   }
   const { mailbox_id, department_id, conversation_id, message_id, actor } = event.data;
   const data = { mailbox_id, department_id, conversation_id, message_id, actor, truncated: true };
