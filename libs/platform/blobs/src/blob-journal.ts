@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import { readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,11 +28,20 @@ export interface BlobJournalOptions {
   onError?: (error: unknown) => void;
 }
 
-interface Segment {
+/** A file that is there to be written from its beginning. */
+interface SegmentFile {
   file: number;
   path: string;
   inode: number;
-  bytes: number;
+  /** Octets that have their place on the disk: to write there changes nothing but them. */
+  allocated: number;
+}
+
+interface Segment extends SegmentFile {
+  /** Tells its records from those that the file had before. */
+  mark: Buffer;
+  /** Where the next record goes. */
+  end: number;
   blobs: Omit<JournaledBlob, 'content'>[];
   isDue: boolean;
   timer: NodeJS.Timeout;
@@ -40,12 +49,15 @@ interface Segment {
 
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const SEGMENT_MS = 30_000;
+/** A file grows so much at a time: only a flush after that has to wait for the file system's own journal. */
+const GROWTH_BYTES = 1024 * 1024;
 /** Ended segments whose blobs are being flushed; with more, whoever writes waits. */
 const MOST_ENDED = 3;
+const MARK_BYTES = 8;
 const ID_BYTES = 16;
 const HASH_BYTES = 32;
 const LENGTH_BYTES = 4;
-const HEADER_BYTES = ID_BYTES + HASH_BYTES + LENGTH_BYTES;
+const HEADER_BYTES = MARK_BYTES + ID_BYTES + HASH_BYTES + LENGTH_BYTES;
 const RECOVERED = '.recovered';
 
 /**
@@ -53,13 +65,16 @@ const RECOVERED = '.recovered';
  * their own files and folders are done later, together, when most of them are on disk anyway. What
  * {@link BlobJournal.recover} finds of a process that is gone is written anew where it is missing.
  *
- * A record is organization (16 octets), SHA-256 (32), length (4, big-endian) and content; a torn one
- * at the end does not match its hash.
+ * A segment starts with a mark of 8 octets, zero when it is empty. A record is the mark, organization
+ * (16), SHA-256 (32), length (4, big-endian) and content; a torn one at the end does not match its hash,
+ * and what is left of an earlier use of the file has another mark.
  */
 export class BlobJournal {
   readonly #options: Required<BlobJournalOptions>;
   readonly #appends: GroupCommit<readonly JournaledBlob[], void>;
   #current: Segment | null = null;
+  /** Of an ended segment, to be used again: its place on the disk need not be found anew. */
+  #spare: SegmentFile | null = null;
   /** Flushes of ended segments, one after the other; never rejects. */
   #ending: Promise<void> = Promise.resolve();
   #ended = 0;
@@ -92,7 +107,7 @@ export class BlobJournal {
    * forgotten afterwards, without anybody waiting.
    */
   async recover(): Promise<void> {
-    const { folder, restore } = this.#options;
+    const { folder, restore, flush } = this.#options;
     for (const name of await readdir(folder)) {
       const found = join(folder, name);
       // Under another name its process cannot take for durable what comes in after this was read.
@@ -101,7 +116,10 @@ export class BlobJournal {
         if (path !== found) await rename(found, path);
         const blobs = readRecords(await readFile(path));
         restore(blobs);
-        this.#forget(path, blobs);
+        this.#inTurn(async () => {
+          await flush(blobs);
+          await unlink(path);
+        });
       } catch (error) {
         // Another process recovers it.
         if (!isMissing(error)) throw error;
@@ -113,29 +131,41 @@ export class BlobJournal {
     if (this.#ended > MOST_ENDED) await this.#ending;
     const segment = (this.#current ??= await this.#openSegment());
     segment.blobs.push(...blobs.map(({ organizationId, sha256 }) => ({ organizationId, sha256 })));
-    const bytes = Buffer.concat(blobs.flatMap((blob) => [headerOf(blob), blob.content]));
+    const records = blobs.flatMap((blob) => [headerOf(segment.mark, blob), blob.content]);
     try {
-      for (let at = 0; at < bytes.byteLength;) at += writeSync(segment.file, bytes, at);
+      this.#extend(segment, Buffer.concat(records));
       await flushData(segment.file);
     } catch (error) {
       // What is torn in the middle would hide what follows.
       this.#endSegment();
       throw error;
     }
-    segment.bytes += bytes.byteLength;
     const isOurs = statSync(segment.path, { throwIfNoEntry: false })?.ino === segment.inode;
     // A process that has just started took it over, perhaps before this was written.
     if (!isOurs) await this.#options.flush(blobs);
-    if (!isOurs || segment.isDue || segment.bytes >= this.#options.segmentBytes) this.#endSegment();
+    if (!isOurs || segment.isDue || segment.end >= this.#options.segmentBytes) this.#endSegment();
+  }
+
+  #extend(segment: Segment, bytes: Buffer): void {
+    const end = segment.end + bytes.byteLength;
+    if (end > segment.allocated) {
+      const allocated = Math.ceil(end / GROWTH_BYTES) * GROWTH_BYTES;
+      writeAt(segment.file, Buffer.alloc(allocated - segment.allocated), segment.allocated);
+      segment.allocated = allocated;
+    }
+    writeAt(segment.file, bytes, segment.end);
+    segment.end = end;
   }
 
   async #openSegment(): Promise<Segment> {
     const { folder, segmentMs } = this.#options;
     const path = join(folder, randomUUID());
-    const file = openSync(path, 'ax', 0o600);
+    const reused = await this.#reuse(path);
+    const file = reused ?? newFile(path);
     await flushFolder(folder);
+    const mark = randomBytes(MARK_BYTES);
     const segment: Segment = {
-      ...{ file, path, inode: fstatSync(file).ino, bytes: 0, blobs: [], isDue: false },
+      ...{ ...file, mark, end: 0, blobs: [], isDue: false },
       timer: setTimeout(() => {
         segment.isDue = true;
         void this.#appends.idle().then(() => {
@@ -143,7 +173,23 @@ export class BlobJournal {
         });
       }, segmentMs).unref(),
     };
+    this.#extend(segment, mark);
     return segment;
+  }
+
+  /** Null when there is no file to be used again, or another process has taken it. */
+  async #reuse(path: string): Promise<SegmentFile | null> {
+    const spare = this.#spare;
+    this.#spare = null;
+    if (spare === null) return null;
+    try {
+      await rename(spare.path, path);
+      return { ...spare, path };
+    } catch (error) {
+      closeSync(spare.file);
+      if (isMissing(error)) return null;
+      throw error;
+    }
   }
 
   /** Nothing of it may be under way. */
@@ -152,16 +198,30 @@ export class BlobJournal {
     if (segment === null) return;
     this.#current = null;
     clearTimeout(segment.timer);
-    closeSync(segment.file);
-    this.#forget(segment.path, segment.blobs);
+    const { file, path, inode, allocated } = segment;
+    this.#inTurn(async () => {
+      try {
+        await this.#options.flush(segment.blobs);
+        writeAt(file, Buffer.alloc(MARK_BYTES), 0);
+        await flushData(file);
+      } catch (error) {
+        closeSync(file);
+        throw error;
+      }
+      if (this.#spare === null) this.#spare = { file, path, inode, allocated };
+      else {
+        closeSync(file);
+        await unlink(path);
+      }
+    });
   }
 
-  #forget(path: string, blobs: readonly Omit<JournaledBlob, 'content'>[]): void {
+  /** Does it when what was begun before has ended. What fails stays in its file, and the next start recovers it. */
+  #inTurn(end: () => Promise<void>): void {
     this.#ended += 1;
     this.#ending = this.#ending.then(async () => {
       try {
-        await this.#options.flush(blobs);
-        await unlink(path);
+        await end();
       } catch (error) {
         if (!isMissing(error)) this.#options.onError(error);
       }
@@ -170,24 +230,40 @@ export class BlobJournal {
   }
 }
 
-function headerOf({ organizationId, sha256, content }: JournaledBlob): Buffer {
+function newFile(path: string): SegmentFile {
+  const file = openSync(path, 'wx+', 0o600);
+  return { file, path, inode: fstatSync(file).ino, allocated: 0 };
+}
+
+function writeAt(file: number, bytes: Uint8Array, position: number): void {
+  for (let at = 0; at < bytes.byteLength;) {
+    at += writeSync(file, bytes, at, bytes.byteLength - at, position + at);
+  }
+}
+
+function headerOf(mark: Buffer, { organizationId, sha256, content }: JournaledBlob): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
-  header.write(organizationId.replaceAll('-', ''), 0, 'hex');
-  header.write(sha256, ID_BYTES, 'hex');
-  header.writeUInt32BE(content.byteLength, ID_BYTES + HASH_BYTES);
+  mark.copy(header);
+  header.write(organizationId.replaceAll('-', ''), MARK_BYTES, 'hex');
+  header.write(sha256, MARK_BYTES + ID_BYTES, 'hex');
+  header.writeUInt32BE(content.byteLength, HEADER_BYTES - LENGTH_BYTES);
   return header;
 }
 
 function readRecords(bytes: Buffer): JournaledBlob[] {
   const blobs: JournaledBlob[] = [];
-  for (let at = 0; at + HEADER_BYTES <= bytes.byteLength;) {
+  const mark = bytes.subarray(0, MARK_BYTES);
+  if (mark.every((octet) => octet === 0)) return [];
+  for (let at = MARK_BYTES; at + HEADER_BYTES <= bytes.byteLength;) {
+    const id = at + MARK_BYTES;
+    const hash = id + ID_BYTES;
     const start = at + HEADER_BYTES;
-    const end = start + bytes.readUInt32BE(at + ID_BYTES + HASH_BYTES);
-    if (end > bytes.byteLength) break;
+    const end = start + bytes.readUInt32BE(start - LENGTH_BYTES);
+    if (!bytes.subarray(at, id).equals(mark) || end > bytes.byteLength) break;
     const content = bytes.subarray(start, end);
-    const sha256 = bytes.toString('hex', at + ID_BYTES, at + ID_BYTES + HASH_BYTES);
+    const sha256 = bytes.toString('hex', hash, hash + HASH_BYTES);
     if (createHash('sha256').update(content).digest('hex') !== sha256) break;
-    blobs.push({ organizationId: uuidAt(bytes, at), sha256, content });
+    blobs.push({ organizationId: uuidAt(bytes, id), sha256, content });
     at = end;
   }
   return blobs;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,8 +14,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-const segments = async (folder = join(root, 'journal')): Promise<string[]> =>
-  (await readdir(folder)).map((name) => join(folder, name));
+/** Those that hold something: a segment that is empty starts with zeros. */
+async function segments(folder = join(root, 'journal')): Promise<string[]> {
+  const paths = (await readdir(folder)).map((name) => join(folder, name));
+  const starts = await Promise.all(paths.map((path) => readFile(path)));
+  return paths.filter((_, n) => starts[n]!.subarray(0, 8).some((octet) => octet !== 0));
+}
 const pathOf = (sha256: string): string => join(root, ORGANIZATION, sha256.slice(0, 2), sha256);
 
 async function emptied(folder?: string): Promise<void> {
@@ -47,8 +51,11 @@ describe('the journal of a folder of blobs', () => {
     const store = await FolderBlobStore.open(root);
     const { sha256 } = await store.put(ORGANIZATION, Buffer.from('whole'));
     const [segment] = await segments();
-    const whole = await readFile(segment!);
-    await appendFile(segment!, whole.subarray(0, whole.byteLength - 2));
+    // As another one would follow it, but for its last octets.
+    const record = 8 + 16 + 32 + 4 + 'whole'.length;
+    const bytes = await readFile(segment!);
+    bytes.copyWithin(8 + record, 8, 8 + record - 2);
+    await writeFile(segment!, bytes);
     await rm(pathOf(sha256));
     const restored = await FolderBlobStore.open(root);
     expect((await restored.get(ORGANIZATION, sha256)).toString()).toBe('whole');
@@ -77,6 +84,24 @@ describe('the journal of a folder of blobs', () => {
     await rm(pathOf(sha256));
     const restored = await FolderBlobStore.open(root);
     expect((await restored.get(ORGANIZATION, sha256)).toString()).toBe('after');
+  });
+
+  it('uses the file of an ended segment again, and none of its former records', async () => {
+    const store = await FolderBlobStore.open(root);
+    const contents = Array.from({ length: 5 }, (_, n) => Buffer.from(`${n}`.repeat(50)));
+    const [, second] = await store.putMany(ORGANIZATION, contents);
+    const [before] = await segments();
+    const { ino } = await stat(before!);
+    // Ends the segment.
+    await store.delete(ORGANIZATION, second!.sha256);
+    expect(await segments()).toEqual([]);
+    const { sha256 } = await store.put(ORGANIZATION, Buffer.from('x'.repeat(50)));
+    const [after] = await segments();
+    expect((await stat(after!)).ino).toBe(ino);
+    await rm(pathOf(sha256));
+    const restored = await FolderBlobStore.open(root);
+    expect(await restored.has(ORGANIZATION, sha256)).toBe(true);
+    expect(await restored.has(ORGANIZATION, second!.sha256)).toBe(false);
   });
 
   it('does not bring back what was deleted', async () => {
