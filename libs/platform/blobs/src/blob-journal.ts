@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import { readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import { flushData, flushFolder, isMissing } from './durable-files';
 
@@ -24,6 +25,11 @@ export interface BlobJournalOptions {
   segmentBytes?: number;
   /** Or so many milliseconds after its first blob. @default 30000 */
   segmentMs?: number;
+  /**
+   * Milliseconds from the end of a segment until its blobs are flushed: the system writes what has
+   * changed after some 30 seconds by itself, and then little is left to do. @default 60000
+   */
+  settleMs?: number;
   /** Blobs could not be flushed; the journal keeps them, and the next start tries again. */
   onError?: (error: unknown) => void;
 }
@@ -49,10 +55,14 @@ interface Segment extends SegmentFile {
 
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const SEGMENT_MS = 30_000;
+const SETTLE_MS = 60_000;
 /** A file grows so much at a time: only a flush after that has to wait for the file system's own journal. */
 const GROWTH_BYTES = 1024 * 1024;
-/** Ended segments whose blobs are being flushed; with more, whoever writes waits. */
-const MOST_ENDED = 3;
+/** Ended segments that settle; with more, the oldest is flushed at once. */
+const MOST_SETTLING = 6;
+/** Ended segments; with more, whoever writes waits. */
+const MOST_ENDED = 9;
+const MOST_SPARES = 2;
 const MARK_BYTES = 8;
 const ID_BYTES = 16;
 const HASH_BYTES = 32;
@@ -73,15 +83,20 @@ export class BlobJournal {
   readonly #options: Required<BlobJournalOptions>;
   readonly #appends: GroupCommit<readonly JournaledBlob[], void>;
   #current: Segment | null = null;
-  /** Of an ended segment, to be used again: its place on the disk need not be found anew. */
-  #spare: SegmentFile | null = null;
+  /** Of ended segments, to be used again: their place on the disk need not be found anew. */
+  readonly #spares: SegmentFile[] = [];
+  /** Ends the waiting of segments that settle. */
+  #hurry = new AbortController();
   /** Flushes of ended segments, one after the other; never rejects. */
   #ending: Promise<void> = Promise.resolve();
   #ended = 0;
 
   constructor(options: BlobJournalOptions) {
     this.#options = {
-      ...{ segmentBytes: SEGMENT_BYTES, segmentMs: SEGMENT_MS, onError: () => undefined },
+      segmentBytes: SEGMENT_BYTES,
+      segmentMs: SEGMENT_MS,
+      settleMs: SETTLE_MS,
+      onError: () => undefined,
       ...options,
     };
     this.#appends = createGroupCommit(async (groups) => {
@@ -99,6 +114,8 @@ export class BlobJournal {
   async checkpoint(): Promise<void> {
     await this.#appends.idle();
     this.#endSegment();
+    this.#hurry.abort();
+    this.#hurry = new AbortController();
     await this.#ending;
   }
 
@@ -179,9 +196,8 @@ export class BlobJournal {
 
   /** Null when there is no file to be used again, or another process has taken it. */
   async #reuse(path: string): Promise<SegmentFile | null> {
-    const spare = this.#spare;
-    this.#spare = null;
-    if (spare === null) return null;
+    const spare = this.#spares.pop();
+    if (spare === undefined) return null;
     try {
       await rename(spare.path, path);
       return { ...spare, path };
@@ -199,8 +215,11 @@ export class BlobJournal {
     this.#current = null;
     clearTimeout(segment.timer);
     const { file, path, inode, allocated } = segment;
+    const { signal } = this.#hurry;
+    const settled = performance.now() + this.#options.settleMs;
     this.#inTurn(async () => {
       try {
+        await this.#settle(settled - performance.now(), signal);
         await this.#options.flush(segment.blobs);
         writeAt(file, Buffer.alloc(MARK_BYTES), 0);
         await flushData(file);
@@ -208,12 +227,20 @@ export class BlobJournal {
         closeSync(file);
         throw error;
       }
-      if (this.#spare === null) this.#spare = { file, path, inode, allocated };
+      if (this.#spares.length < MOST_SPARES) this.#spares.push({ file, path, inode, allocated });
       else {
         closeSync(file);
         await unlink(path);
       }
     });
+  }
+
+  async #settle(ms: number, signal: AbortSignal): Promise<void> {
+    while (ms > 0 && this.#ended <= MOST_SETTLING && !signal.aborted) {
+      const step = Math.min(ms, 1_000);
+      await delay(step, undefined, { ref: false, signal }).catch(() => undefined);
+      ms -= step;
+    }
   }
 
   /** Does it when what was begun before has ended. What fails stays in its file, and the next start recovers it. */

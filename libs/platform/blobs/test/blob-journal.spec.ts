@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BlobJournal, type JournaledBlob } from '../src/blob-journal';
+import { BlobJournal, type BlobJournalOptions, type JournaledBlob } from '../src/blob-journal';
 import { FolderBlobStore } from '../src/folder-blob-store';
 
 const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
@@ -121,7 +121,7 @@ describe('BlobJournal', () => {
       content,
     };
   };
-  const journalWith = async (options: { segmentBytes?: number; segmentMs?: number }) => {
+  const journalWith = async (options: Partial<BlobJournalOptions>) => {
     const flushed: string[] = [];
     const journal = new BlobJournal({
       folder: root,
@@ -134,8 +134,8 @@ describe('BlobJournal', () => {
   };
 
   it.each([
-    ['enough octets', { segmentBytes: 10 }],
-    ['its time', { segmentMs: 20 }],
+    ['enough octets', { segmentBytes: 10, settleMs: 20 }],
+    ['its time', { segmentMs: 20, settleMs: 0 }],
   ])('flushes and forgets a segment after %s', async (_, options) => {
     const { journal, flushed } = await journalWith(options);
     const [one, two] = [blob('one and more'), blob('two and more')];
