@@ -4,7 +4,7 @@ import { readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
-import { flushData, flushFolder, isMissing } from './durable-files';
+import { flushData, flushFolder, isMissing, unlessMissing } from './durable-files';
 
 /** A blob whose file is written and not flushed. */
 export interface JournaledBlob {
@@ -63,12 +63,16 @@ const MOST_SETTLING = 6;
 /** Ended segments; with more, whoever writes waits. */
 const MOST_ENDED = 9;
 const MOST_SPARES = 2;
+const CROWDED_EVERY_MS = 10;
+/** After a flush that failed. */
+const RETRY_MS = 30_000;
 const MARK_BYTES = 8;
 const ID_BYTES = 16;
 const HASH_BYTES = 32;
 const LENGTH_BYTES = 4;
 const HEADER_BYTES = MARK_BYTES + ID_BYTES + HASH_BYTES + LENGTH_BYTES;
 const RECOVERED = '.recovered';
+const SEGMENT_NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.recovered)?$/;
 
 /**
  * A write-ahead log of small blobs: many are made durable by one flush of one file, and the flushes of
@@ -87,9 +91,11 @@ export class BlobJournal {
   readonly #spares: SegmentFile[] = [];
   /** Ends the waiting of segments that settle. */
   #hurry = new AbortController();
-  /** Flushes of ended segments, one after the other; never rejects. */
+  /** What ends segments, one after the other; never rejects. */
   #ending: Promise<void> = Promise.resolve();
   #ended = 0;
+  /** Somebody cannot write before a segment has been flushed. */
+  #isCrowded = false;
 
   constructor(options: BlobJournalOptions) {
     this.#options = {
@@ -110,13 +116,14 @@ export class BlobJournal {
     if (blobs.length > 0) await this.#appends.submit(blobs);
   }
 
-  /** Flushes all blobs and forgets them. */
+  /** Flushes all blobs that were appended before, and forgets them. @throws Error when that fails */
   async checkpoint(): Promise<void> {
-    await this.#appends.idle();
-    this.#endSegment();
+    if (this.#current !== null) this.#current.isDue = true;
+    await this.#appends.submit([]);
     this.#hurry.abort();
     this.#hurry = new AbortController();
     await this.#ending;
+    if (this.#ended > 0) throw new Error('Blobs could not be flushed to their files.');
   }
 
   /**
@@ -126,26 +133,36 @@ export class BlobJournal {
   async recover(): Promise<void> {
     const { folder, restore, flush } = this.#options;
     for (const name of await readdir(folder)) {
+      if (!SEGMENT_NAME.test(name)) continue;
       const found = join(folder, name);
       // Under another name its process cannot take for durable what comes in after this was read.
       const path = name.endsWith(RECOVERED) ? found : found + RECOVERED;
-      try {
-        if (path !== found) await rename(found, path);
-        const blobs = readRecords(await readFile(path));
-        restore(blobs);
-        this.#inTurn(async () => {
+      if (path !== found) await rename(found, path).catch(unlessMissing);
+      // Missing when another process, which has just restored it, has also forgotten it.
+      const bytes = await readFile(path).catch(unlessMissing);
+      if (bytes === undefined) continue;
+      const records = readRecords(bytes);
+      restore(records);
+      const blobs = records.map(({ organizationId, sha256 }) => ({ organizationId, sha256 }));
+      this.#ending = this.#ending.then(async () => {
+        try {
           await flush(blobs);
-          await unlink(path);
-        });
-      } catch (error) {
-        // Another process recovers it.
-        if (!isMissing(error)) throw error;
-      }
+          await unlink(path).catch(unlessMissing);
+        } catch (error) {
+          this.#options.onError(error);
+        }
+      });
     }
   }
 
   async #write(blobs: readonly JournaledBlob[]): Promise<void> {
-    if (this.#ended > MOST_ENDED) await this.#ending;
+    if (blobs.length === 0) {
+      if (this.#current?.isDue) this.#endSegment();
+      return;
+    }
+    this.#isCrowded = this.#ended > MOST_ENDED;
+    while (this.#ended > MOST_ENDED) await delay(CROWDED_EVERY_MS);
+    this.#isCrowded = false;
     const segment = (this.#current ??= await this.#openSegment());
     segment.blobs.push(...blobs.map(({ organizationId, sha256 }) => ({ organizationId, sha256 })));
     const records = blobs.flatMap((blob) => [headerOf(segment.mark, blob), blob.content]);
@@ -177,21 +194,25 @@ export class BlobJournal {
   async #openSegment(): Promise<Segment> {
     const { folder, segmentMs } = this.#options;
     const path = join(folder, randomUUID());
-    const reused = await this.#reuse(path);
-    const file = reused ?? newFile(path);
-    await flushFolder(folder);
+    const file = (await this.#reuse(path)) ?? newFile(path);
     const mark = randomBytes(MARK_BYTES);
     const segment: Segment = {
       ...{ ...file, mark, end: 0, blobs: [], isDue: false },
       timer: setTimeout(() => {
         segment.isDue = true;
-        void this.#appends.idle().then(() => {
-          if (this.#current === segment) this.#endSegment();
-        });
+        void this.#appends.submit([]);
       }, segmentMs).unref(),
     };
-    this.#extend(segment, mark);
-    return segment;
+    try {
+      this.#extend(segment, mark);
+      await flushFolder(folder);
+      return segment;
+    } catch (error) {
+      clearTimeout(segment.timer);
+      closeSync(file.file);
+      await unlink(path).catch(unlessMissing);
+      throw error;
+    }
   }
 
   /** Null when there is no file to be used again, or another process has taken it. */
@@ -214,46 +235,44 @@ export class BlobJournal {
     if (segment === null) return;
     this.#current = null;
     clearTimeout(segment.timer);
-    const { file, path, inode, allocated } = segment;
+    this.#ended += 1;
+    this.#flushLater(segment, this.#options.settleMs);
+  }
+
+  /** Tries until it succeeds: what is not flushed has to stay in the journal. */
+  #flushLater(segment: Segment, settleMs: number): void {
     const { signal } = this.#hurry;
-    const settled = performance.now() + this.#options.settleMs;
-    this.#inTurn(async () => {
+    const settled = performance.now() + settleMs;
+    this.#ending = this.#ending.then(async () => {
+      await this.#settle(settled - performance.now(), signal);
       try {
-        await this.#settle(settled - performance.now(), signal);
         await this.#options.flush(segment.blobs);
-        writeAt(file, Buffer.alloc(MARK_BYTES), 0);
-        await flushData(file);
+        await this.#empty(segment);
+        this.#ended -= 1;
       } catch (error) {
-        closeSync(file);
-        throw error;
-      }
-      if (this.#spares.length < MOST_SPARES) this.#spares.push({ file, path, inode, allocated });
-      else {
-        closeSync(file);
-        await unlink(path);
+        this.#options.onError(error);
+        setTimeout(() => this.#flushLater(segment, 0), RETRY_MS).unref();
       }
     });
   }
 
   async #settle(ms: number, signal: AbortSignal): Promise<void> {
-    while (ms > 0 && this.#ended <= MOST_SETTLING && !signal.aborted) {
+    while (ms > 0 && this.#ended <= MOST_SETTLING && !this.#isCrowded && !signal.aborted) {
       const step = Math.min(ms, 1_000);
       await delay(step, undefined, { ref: false, signal }).catch(() => undefined);
       ms -= step;
     }
   }
 
-  /** Does it when what was begun before has ended. What fails stays in its file, and the next start recovers it. */
-  #inTurn(end: () => Promise<void>): void {
-    this.#ended += 1;
-    this.#ending = this.#ending.then(async () => {
-      try {
-        await end();
-      } catch (error) {
-        if (!isMissing(error)) this.#options.onError(error);
-      }
-      this.#ended -= 1;
-    });
+  async #empty({ file, path, inode, allocated }: Segment): Promise<void> {
+    writeAt(file, Buffer.alloc(MARK_BYTES), 0);
+    await flushData(file);
+    if (this.#spares.length < MOST_SPARES) {
+      this.#spares.push({ file, path, inode, allocated });
+      return;
+    }
+    closeSync(file);
+    await unlink(path).catch(unlessMissing);
   }
 }
 

@@ -5,32 +5,35 @@ import { promisify } from 'node:util';
 export const flushData = promisify(fdatasync);
 const flushAll = promisify(fsync);
 
-/** Makes the content of a file durable, unless it is gone. */
-export async function flushFile(path: string): Promise<void> {
+/** Makes the content of a file durable, or the names in a folder; what is gone needs it no more. */
+async function flushIfThere(path: string, flush: (file: number) => Promise<void>): Promise<void> {
   let file: number;
   try {
     file = openSync(path, 'r');
   } catch (error) {
-    if (isMissing(error)) return;
-    throw error;
+    return unlessMissing(error);
   }
   try {
-    await flushData(file);
+    await flush(file);
   } finally {
     closeSync(file);
   }
 }
 
-/** Makes the names in a folder durable. */
-export async function flushFolder(path: string): Promise<void> {
-  const folder = openSync(path, 'r');
-  try {
-    await flushAll(folder);
-  } finally {
-    closeSync(folder);
-  }
+export function flushFile(path: string): Promise<void> {
+  return flushIfThere(path, flushData);
+}
+
+export function flushFolder(path: string): Promise<void> {
+  return flushIfThere(path, flushAll);
 }
 
 export function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+/** For what may be gone: anything else is thrown again. */
+export function unlessMissing(error: unknown): undefined {
+  if (isMissing(error)) return undefined;
+  throw error;
 }

@@ -17,7 +17,7 @@ import type { Readable } from 'node:stream';
 import { DomainError, InvalidError, NotFoundError, isUuid, uuidv4 } from '@dak/kernel';
 import { BlobJournal, type JournaledBlob } from './blob-journal';
 import type { BlobReference, BlobStore } from './blob-store';
-import { flushFile, flushFolder, isMissing } from './durable-files';
+import { flushFile, flushFolder, isMissing, unlessMissing } from './durable-files';
 
 export interface FolderBlobStoreOptions {
   /** Compare the content with its name on every `get`. @default false */
@@ -95,9 +95,12 @@ export class FolderBlobStore implements BlobStore {
       [...wanted],
       ([, { content }]) => content.byteLength <= SMALL_BYTES,
     );
-    // Files first: making them while others are flushed takes ten times as long. What is present is
-    // complete and may be durable only in a moment, hence it goes into the journal like the others.
-    for (const [path, { content }] of small) if (!isFile(path)) this.#writeSmall(path, content);
+    // Files first: making them while others are flushed takes ten times as long. What is present may be
+    // durable only in a moment, hence it goes into the journal like the others; and a crash before that
+    // may have left a part of it.
+    for (const [path, { content }] of small) {
+      if (!holds(path, content)) this.#writeSmall(path, content);
+    }
     await this.#journal.append(small.map(([, blob]) => blob));
     const folders = [...new Set(large.map(([path]) => dirname(path)))];
     await inParallel(folders, PARALLEL_FLUSHES, (folder) => this.#folder(folder));
@@ -269,8 +272,9 @@ export class FolderBlobStore implements BlobStore {
     const entries: Dirent[] = await readdir(folder, { withFileTypes: true });
     for (const entry of entries) {
       const path = join(folder, entry.name);
-      const { mtimeMs } = await stat(path);
-      if (entry.isFile() && mtimeMs < before) await unlink(path);
+      // Another process may be moving it to its place.
+      const found = await stat(path).catch(unlessMissing);
+      if (entry.isFile() && found !== undefined && found.mtimeMs < before) await unlink(path);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -59,6 +59,15 @@ describe('the journal of a folder of blobs', () => {
     await rm(pathOf(sha256));
     const restored = await FolderBlobStore.open(root);
     expect((await restored.get(ORGANIZATION, sha256)).toString()).toBe('whole');
+  });
+
+  it('writes anew what a crash left empty before it was in the journal', async () => {
+    const store = await FolderBlobStore.open(root);
+    const { sha256 } = await store.put(ORGANIZATION, Buffer.from('precious'));
+    await store.delete(ORGANIZATION, sha256);
+    await writeFile(pathOf(sha256), '');
+    await store.put(ORGANIZATION, Buffer.from('precious'));
+    expect((await store.get(ORGANIZATION, sha256)).toString()).toBe('precious');
   });
 
   it('holds content that another writer has just made', async () => {
@@ -146,6 +155,29 @@ describe('BlobJournal', () => {
     expect(flushed).toEqual([one.sha256, two.sha256]);
   });
 
+  it('lets writers go on as soon as one of many segments is flushed', async () => {
+    const { journal } = await journalWith({ segmentBytes: 1, settleMs: 60_000 });
+    const begun = performance.now();
+    for (let n = 0; n < 40; n += 1) await journal.append([blob(`blob ${n}`)]);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+
+  it('leaves nothing behind when a segment cannot be opened', async () => {
+    const { journal } = await journalWith({});
+    await rm(root, { recursive: true });
+    await expect(journal.append([blob('one')])).rejects.toThrow('ENOENT');
+    await mkdir(root);
+    await journal.append([blob('one')]);
+    expect(await segments(root)).toHaveLength(1);
+  });
+
+  it('leaves alone what is no segment', async () => {
+    await mkdir(join(root, 'lost+found'));
+    await writeFile(join(root, 'notes.txt'), 'mine');
+    await journalWith({});
+    expect((await readdir(root)).sort()).toEqual(['lost+found', 'notes.txt']);
+  });
+
   it('keeps a segment whose blobs cannot be flushed', async () => {
     const errors: unknown[] = [];
     const journal = new BlobJournal({
@@ -157,7 +189,7 @@ describe('BlobJournal', () => {
       onError: (error) => errors.push(error),
     });
     await journal.append([blob('one')]);
-    await journal.checkpoint();
+    await expect(journal.checkpoint()).rejects.toThrow('could not be flushed');
     expect(await segments(root)).toHaveLength(1);
     expect(errors).toEqual([new Error('EIO')]);
   });
