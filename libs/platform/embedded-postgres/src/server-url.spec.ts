@@ -15,8 +15,10 @@ describe('serverUrl', () => {
     });
   });
 
-  it('is one of loopback where the path is too long for a socket', () => {
-    const folder = `/home/${'deep/'.repeat(20)}`;
+  it.each([
+    ['is too long', `/home/${'deep/'.repeat(20)}`],
+    ['PostgreSQL would take for two', '/home/asha,rao'],
+  ])('is one of loopback where there is no socket: a path that %s', (_, folder) => {
     expect(fitsSocket(folder)).toBe(false);
     expect(new pg.Client(serverUrl({ ...server, folder })).host).toBe('127.0.0.1');
   });

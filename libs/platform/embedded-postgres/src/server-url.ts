@@ -4,7 +4,8 @@ const LONGEST_NAME = '/.s.PGSQL.65535';
 
 /** Whether a server can have its socket in the folder; else it is reached over loopback. */
 export function fitsSocket(folder: string): boolean {
-  return Buffer.byteLength(folder + LONGEST_NAME) <= LONGEST_SOCKET_PATH;
+  // PostgreSQL takes a list of folders, with commas between them.
+  return !/[,"]/.test(folder) && Buffer.byteLength(folder + LONGEST_NAME) <= LONGEST_SOCKET_PATH;
 }
 
 /**

@@ -30,7 +30,9 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     }
     process.exit(1);
   }
-  const cause = await Promise.race([nextSignal(), ...(running.failed ? [running.failed] : [])]);
+  const signals = listenForSignals();
+  const cause = await Promise.race([signals.first, ...(running.failed ? [running.failed] : [])]);
+  signals.stoppingSince = performance.now();
   if (cause instanceof Error) {
     process.exitCode = 1;
     process.stderr.write(`Dak cannot go on: ${sentenceOf(cause)}\n`);
@@ -51,22 +53,26 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
   }
 }
 
-/**
- * Resolves at the first signal; one that comes later than that ends the process. A process that another
- * one started with a channel to it also stops when that one is gone.
- */
-function nextSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    let firstAt: number | null = null;
-    const heard = (name: keyof typeof CODES): void => {
-      firstAt ??= performance.now();
-      if (performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(CODES[name]);
+interface Signals {
+  /** Resolves at the first one. */
+  readonly first: Promise<string>;
+  /** From then on one that is not the same ends the process; by `performance.now()`. */
+  stoppingSince: number;
+}
+
+/** A process that another one started with a channel to it also stops when that one is gone. */
+function listenForSignals(): Signals {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const signals: Signals = { first: promise, stoppingSince: Number.POSITIVE_INFINITY };
+  // They stay: between two listeners a signal would end the process.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (performance.now() - signals.stoppingSince > SAME_SIGNAL_MS) process.exit(CODES[name]);
       resolve(name);
-    };
-    // They stay: between two listeners a signal would end the process.
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, heard);
-    process.once('disconnect', () => resolve('the end of the process that started it'));
-  });
+    });
+  }
+  process.once('disconnect', () => resolve('the end of the process that started it'));
+  return signals;
 }
 
 function sentenceOf(error: unknown): string {
