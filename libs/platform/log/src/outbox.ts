@@ -71,8 +71,15 @@ export interface StoredOutboxRow {
   payload: Buffer;
 }
 
+/** Bytes that are no envelope go on under a key of their own: the consumers park them, and nothing waits for them. */
 export function toOutboxRow({ seq, topic, shard, payload }: StoredOutboxRow): OutboxRow {
-  return { ...messageOf(EventEnvelope.decode(payload), topic, payload), seq: Number(seq), shard };
+  const place = { seq: Number(seq), shard };
+  try {
+    return { ...messageOf(EventEnvelope.decode(payload), topic, payload), ...place };
+  } catch {
+    const id = `undecodable-${shard}-${seq}`;
+    return { id, topic, key: id, headers: {}, payload, ...place };
+  }
 }
 
 /** The whole envelope is the payload; headers repeat what can be asked without decoding (CloudEvents names). */

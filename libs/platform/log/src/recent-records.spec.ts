@@ -32,6 +32,12 @@ describe('RecentRecords', () => {
     expect(recent.read('t/1', 3, 10)).toEqual([]);
   });
 
+  it('does not read over a hole', () => {
+    recent.add('t/0', [...records(5, 6), ...records(9, 14)]);
+    expect(offsets(9)).toEqual([]);
+    expect(offsets(5)).toEqual([5, 9, 10, 11, 12, 13]);
+  });
+
   it('goes on from later records, and leaves older ones out', () => {
     recent.add('t/0', records(10, 12));
     recent.add('t/0', records(20, 22));

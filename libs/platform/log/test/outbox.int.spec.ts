@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@dak/contracts/events';
 import { Database } from '@dak/platform/postgres';
-import { appendToOutbox, claimInbox, fromLogRecord, sweepInbox } from '../src/outbox';
+import { appendToOutbox, claimInbox, fromLogRecord, sweepInbox, toOutboxRow } from '../src/outbox';
 import { openServiceDatabase, type LogDatabase } from './log-database';
 
 const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
@@ -55,6 +55,17 @@ describe('outbox and inbox', () => {
     );
     expect(await database.asWorker((tx) => sweepInbox(tx, 30, 100))).toBe(1);
     expect(await claim(['evt_1', 'evt_2'])).toEqual(new Set(['evt_1']));
+  });
+
+  it('lets bytes that are no envelope pass the relay, under a key of their own', () => {
+    const stored = {
+      seq: '7',
+      topic: 'mail.events.v1',
+      shard: 3,
+      payload: Buffer.from('not protobuf'),
+    };
+    const row = toOutboxRow(stored);
+    expect(row).toMatchObject({ seq: 7, shard: 3, key: row.id, payload: stored.payload });
   });
 
   it('refuses to read what is no envelope as invalid, so that it is parked', () => {

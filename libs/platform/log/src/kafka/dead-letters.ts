@@ -1,8 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { LogRecord } from '../log';
 import type { KafkaPublisher } from './kafka-publisher';
 
 /** Of a topic for dead letters: few come, and in no order that matters. */
 export const DEAD_LETTER_PARTITIONS = 1;
+
+/** Between attempts. */
+const WAITS_MS = [200, 1_000, 3_000];
 
 export interface DeadLettersOptions {
   publisher: KafkaPublisher;
@@ -15,7 +19,7 @@ export interface DeadLettersOptions {
 
 /**
  * Copies parked records to `<topic>.<group>.dlq` with the reason, for the tools that operators have.
- * The originals wait in PostgreSQL, from where they are replayed; a copy that fails is reported only.
+ * The originals wait in PostgreSQL, from where they are replayed; a copy that fails several times is reported only.
  */
 export class DeadLetters {
   readonly #options: DeadLettersOptions;
@@ -26,7 +30,20 @@ export class DeadLetters {
   }
 
   copy(records: readonly LogRecord[], reason: string): void {
-    this.#copy(records, reason).catch(this.#options.onError);
+    this.#copyStubbornly(records, reason).catch(this.#options.onError);
+  }
+
+  /** A topic that has just been made may have no leader yet. */
+  async #copyStubbornly(records: readonly LogRecord[], reason: string): Promise<void> {
+    for (const waitMs of WAITS_MS) {
+      try {
+        return await this.#copy(records, reason);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+      await delay(waitMs, undefined, { ref: false });
+    }
+    await this.#copy(records, reason);
   }
 
   async #copy(records: readonly LogRecord[], reason: string): Promise<void> {
