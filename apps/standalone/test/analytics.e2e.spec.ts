@@ -40,11 +40,14 @@ describeOnBothRuns('analytics', (startStack) => {
       const { body } = await tenant.client.get(`/conversations/${id}/messages`);
       return body.data.some((message: { status: string }) => message.status === 'sent');
     });
+    const received = 2 * CONVERSATIONS * MAILS_PER_CONVERSATION;
+    // Conversations are read beside each other, each in its own order.
     const totals = await soon(
-      (body) => body.totals.conversations_resolved === 1 && body.totals.sent === 1,
+      ({ totals: all }) =>
+        all.conversations_resolved === 1 && all.sent === 1 && all.received === received,
     );
     expect(totals.totals).toMatchObject({
-      received: 2 * CONVERSATIONS * MAILS_PER_CONVERSATION,
+      received,
       sent: 1,
       failed: 0,
       conversations_opened: 2 * CONVERSATIONS,

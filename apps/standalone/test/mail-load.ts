@@ -33,16 +33,18 @@ export function deliver(port: number, to: string, subject: string): Promise<stri
   });
 }
 
-/** Subjects in a mailbox, as the API lists them. */
+/** Subjects in a mailbox, of each conversation once: what comes in meanwhile moves others to the next page. */
 export async function subjectsIn(dak: RunningDak, mailbox: string): Promise<string[]> {
-  const subjects: string[] = [];
+  const subjects = new Map<string, string>();
   for (let page = 1; ; page += 1) {
     const { body } = await dak.api(
       'GET',
       `/conversations?mailbox=${mailbox}&per_page=100&page=${page}&status=all`,
     );
-    subjects.push(...body.data.map((conversation: { subject: string }) => conversation.subject));
-    if (!body.has_more) return subjects;
+    for (const { id, subject } of body.data as { id: string; subject: string }[]) {
+      subjects.set(id, subject);
+    }
+    if (!body.has_more) return [...subjects.values()];
   }
 }
 
