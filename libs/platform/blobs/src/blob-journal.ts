@@ -20,7 +20,7 @@ export interface BlobJournalOptions {
   /** Makes the files of the blobs durable, after which the journal may forget them. */
   flush: (blobs: readonly Omit<JournaledBlob, 'content'>[]) => Promise<void>;
   /** Writes the files that are absent or damaged. They need not be durable yet. */
-  restore: (blobs: readonly JournaledBlob[]) => void;
+  restore: (blobs: readonly JournaledBlob[]) => Promise<void>;
   /** A segment ends when it has so many octets. @default 32 MiB */
   segmentBytes?: number;
   /** Or so many milliseconds after its first blob. @default 30000 */
@@ -142,7 +142,7 @@ export class BlobJournal {
       const bytes = await readFile(path).catch(unlessMissing);
       if (bytes === undefined) continue;
       const records = readRecords(bytes);
-      restore(records);
+      await restore(records);
       const blobs = records.map(({ organizationId, sha256 }) => ({ organizationId, sha256 }));
       this.#ending = this.#ending.then(async () => {
         try {

@@ -134,7 +134,7 @@ describe('BlobJournal', () => {
     const flushed: string[] = [];
     const journal = new BlobJournal({
       folder: root,
-      restore: () => undefined,
+      restore: async () => undefined,
       flush: async (blobs) => void flushed.push(...blobs.map(({ sha256 }) => sha256)),
       ...options,
     });
@@ -182,7 +182,7 @@ describe('BlobJournal', () => {
     const errors: unknown[] = [];
     const journal = new BlobJournal({
       folder: root,
-      restore: () => undefined,
+      restore: async () => undefined,
       flush: async () => {
         throw new Error('EIO');
       },
