@@ -7,7 +7,7 @@ export function openBlobs(dataDir: string, logger: Logger): Promise<BlobStore> {
   return FolderBlobStore.open(join(dataDir, 'blobs'), {
     onError: failureReport(
       logger,
-      'stored mail could not be flushed to its files; the journal beside them keeps it until the next start',
+      'stored mail could not be flushed to its files; the journal beside them keeps it, and it is tried again',
     ),
   });
 }

@@ -21,8 +21,9 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 const MAX_ITEMS = 200;
 
 /**
- * Copies the log into the feed that streams read, for the organizations in which somebody does. Events of one conversation keep their order, as the
- * log hands them over one call after the other; those of several keys share a transaction.
+ * Copies the log into the feed that streams read, for the organizations in which somebody does. Events
+ * of one conversation keep their order, as the log hands them over one call after the other; those of
+ * several keys share a transaction.
  * @param onWritten told whose feed has grown, after the commit
  */
 export function startFeedWriter(deps: {

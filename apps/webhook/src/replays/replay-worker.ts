@@ -18,8 +18,9 @@ const ENOUGH_WAITING = 2_000;
 type ReplayDeps = Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>;
 
 /**
- * One step of every running replay; one that fails is told of and holds up none behind it. Where it stands is in the table, and doing a step twice makes no
- * second delivery, so that any process can go on with it after a crash.
+ * One step of every running replay; one that fails is told of and holds up none behind it. Where it
+ * stands is in the table, and doing a step twice makes no second delivery, so that any process can go
+ * on with it after a crash.
  * @returns whether there is more to do at once
  */
 export async function replayRound(

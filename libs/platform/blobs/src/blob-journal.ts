@@ -30,7 +30,7 @@ export interface BlobJournalOptions {
    * changed after some 30 seconds by itself, and then little is left to do. @default 60000
    */
   settleMs?: number;
-  /** Blobs could not be flushed; the journal keeps them, and the next start tries again. */
+  /** Blobs could not be flushed; the journal keeps them, and it is tried again. */
   onError?: (error: unknown) => void;
 }
 
@@ -94,6 +94,8 @@ export class BlobJournal {
   /** What ends segments, one after the other; never rejects. */
   #ending: Promise<void> = Promise.resolve();
   #ended = 0;
+  /** Of those, the ones whose flush has failed and is tried again. */
+  readonly #failed = new Set<Segment>();
   /** Somebody cannot write before a segment has been flushed. */
   #isCrowded = false;
 
@@ -123,7 +125,7 @@ export class BlobJournal {
     this.#hurry.abort();
     this.#hurry = new AbortController();
     await this.#ending;
-    if (this.#ended > 0) throw new Error('Blobs could not be flushed to their files.');
+    if (this.#failed.size > 0) throw new Error('Blobs could not be flushed to their files.');
   }
 
   /**
@@ -200,7 +202,8 @@ export class BlobJournal {
       ...{ ...file, mark, end: 0, blobs: [], isDue: false },
       timer: setTimeout(() => {
         segment.isDue = true;
-        void this.#appends.submit([]);
+        // What fails is what others write beside it, and they are told.
+        this.#appends.submit([]).catch(() => undefined);
       }, segmentMs).unref(),
     };
     try {
@@ -249,7 +252,9 @@ export class BlobJournal {
         await this.#options.flush(segment.blobs);
         await this.#empty(segment);
         this.#ended -= 1;
+        this.#failed.delete(segment);
       } catch (error) {
+        this.#failed.add(segment);
         this.#options.onError(error);
         setTimeout(() => this.#flushLater(segment, 0), RETRY_MS).unref();
       }

@@ -171,6 +171,21 @@ describe('BlobJournal', () => {
     expect(await segments(root)).toHaveLength(1);
   });
 
+  it('a write that fails beside the end of a segment is told to its writer alone', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const { journal } = await journalWith({ segmentMs: 1, settleMs: 0 });
+    await journal.append([blob('one')]);
+    // Both share a group: the timer is due before anything is written.
+    for (const until = performance.now() + 5; performance.now() < until;);
+    const broken = { ...blob('two'), content: null as unknown as Uint8Array };
+    await expect(journal.append([broken])).rejects.toThrow();
+    await emptied(root);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
   it('leaves alone what is no segment', async () => {
     await mkdir(join(root, 'lost+found'));
     await writeFile(join(root, 'notes.txt'), 'mine');

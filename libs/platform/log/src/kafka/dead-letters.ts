@@ -19,7 +19,8 @@ export interface DeadLettersOptions {
 
 /**
  * Copies parked records to `<topic>.<group>.dlq` with the reason, for the tools that operators have.
- * The originals wait in PostgreSQL, from where they are replayed; a copy that fails several times is reported only.
+ * The originals wait in PostgreSQL, from where they are replayed; a copy that fails several times is
+ * reported only.
  */
 export class DeadLetters {
   readonly #options: DeadLettersOptions;
