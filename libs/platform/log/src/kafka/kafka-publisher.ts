@@ -5,6 +5,7 @@ import type { LogMessage } from '../log';
 import { kafkaClient, type KafkaAddress } from './kafka-connection';
 import { toKafkaMessage } from './kafka-record';
 import { sendBatches, type PlacedMessage } from './send-batches';
+import { unanswered } from './unanswered';
 
 export interface KafkaPublisherOptions {
   address: KafkaAddress;
@@ -21,6 +22,7 @@ interface Publication {
 
 /** Of one partition in one request; brokers refuse more than 1 MiB by default. */
 const MAX_PARTITION_BYTES = 900_000;
+const ATTEMPTS = 4;
 
 /**
  * Sends in the order of the calls, and one request at a time: a second one in flight would make the
@@ -78,17 +80,28 @@ export class KafkaPublisher {
     }
   }
 
+  /**
+   * When a broker dies, a retry inside kafkajs passes over the brokers that have answered, although they
+   * may lead the partitions of the dead one by then: it reports success and has sent nothing to those.
+   * Only a batch whose every partition is in the answer is published; another goes out once more, whole
+   * and in its order, by a producer with another id.
+   */
   async #send(batch: readonly PlacedMessage[]): Promise<void> {
-    this.#producer ??= connectProducer(this.#options.address);
-    const producer = await this.#producer;
-    const byTopic = Map.groupBy(batch, ({ message }) => message.topic);
-    await producer.sendBatch({
-      acks: -1,
-      topicMessages: [...byTopic].map(([topic, placed]) => ({
-        topic: this.#options.physical(topic),
-        messages: placed.map(({ message, partition }) => toKafkaMessage(message, partition)),
-      })),
-    });
+    const byTopic = Map.groupBy(batch, ({ message }) => this.#options.physical(message.topic));
+    const topicMessages = [...byTopic].map(([topic, placed]) => ({
+      topic,
+      messages: placed.map(({ message, partition }) => toKafkaMessage(message, partition)),
+    }));
+    for (let attempt = 1; ; attempt += 1) {
+      this.#producer ??= connectProducer(this.#options.address);
+      const producer = await this.#producer;
+      const missing = unanswered(byTopic, await producer.sendBatch({ acks: -1, topicMessages }));
+      if (missing.length === 0) return;
+      await this.#dropProducer();
+      if (attempt === ATTEMPTS) {
+        throw new Error(`no broker confirmed ${missing.join(', ')}`);
+      }
+    }
   }
 
   async #dropProducer(): Promise<void> {

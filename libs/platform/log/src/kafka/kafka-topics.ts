@@ -17,8 +17,8 @@ const DAY_MS = 86_400_000;
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Makes the topics that are missing and gives existing ones the retention that is wanted; what else
- * an operator has set stays.
+ * Makes the topics that are missing and gives existing ones the retention and the least number of
+ * replicas that are wanted; what else an operator has set stays.
  * @throws ConflictError when a topic exists with another number of partitions.
  */
 export async function ensureTopics(
@@ -31,15 +31,17 @@ export async function ensureTopics(
   const retention = String(keepDays * DAY_MS);
   if (missing.length > 0) {
     const { brokers } = await admin.describeCluster();
+    const factor = replicationFactor ?? Math.min(3, brokers.length);
     await admin.createTopics({
       waitForLeaders: true,
       topics: missing.map(({ name, partitions }) => ({
         topic: name,
         numPartitions: partitions,
-        replicationFactor: replicationFactor ?? Math.min(3, brokers.length),
+        replicationFactor: factor,
         configEntries: [
           { name: 'retention.ms', value: retention },
           { name: 'max.message.bytes', value: String(MAX_MESSAGE_BYTES) },
+          { name: 'min.insync.replicas', value: insync(factor) },
         ],
       })),
     });
@@ -54,33 +56,58 @@ export async function ensureTopics(
       'partition_count',
     );
   }
-  if (missing.length < topics.length) await keepRetention(admin, names, retention);
+  const older = names.filter((name) => existing.has(name));
+  if (older.length === 0) return;
+  const wanted = found
+    .filter(({ name }) => existing.has(name))
+    .map(({ name, partitions }) => ({
+      name,
+      retention,
+      insync: insync(Math.min(...partitions.map(({ replicas }) => replicas.length))),
+    }));
+  await keepSettings(admin, wanted);
 }
 
-async function keepRetention(admin: Admin, names: string[], retention: string): Promise<void> {
+/**
+ * A batch counts as published once so many replicas have it. With all but one, a broker may be away, and
+ * what was acknowledged survives the loss of another; with fewer, one death can take acknowledged events.
+ */
+function insync(replicationFactor: number): string {
+  return String(Math.max(1, replicationFactor - 1));
+}
+
+async function keepSettings(
+  admin: Admin,
+  wanted: readonly { name: string; retention: string; insync: string }[],
+): Promise<void> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: names.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
+    resources: wanted.map(({ name }) => ({ type: ConfigResourceTypes.TOPIC, name })),
   });
-  const changed = resources.filter(({ configEntries }) =>
-    configEntries.some(
-      ({ configName, configValue }) => configName === 'retention.ms' && configValue !== retention,
-    ),
-  );
-  if (changed.length === 0) return;
+  const changes = resources.flatMap(({ resourceName, configEntries }) => {
+    const { retention, insync: replicas } = wanted.find(({ name }) => name === resourceName)!;
+    const set = new Map(
+      configEntries
+        .filter(({ configSource }) => configSource === ConfigSource.TOPIC_CONFIG)
+        .map(({ configName, configValue }) => [configName, configValue]),
+    );
+    const current = new Map(configEntries.map((entry) => [entry.configName, entry.configValue]));
+    const missing: [string, string][] = [];
+    if (current.get('retention.ms') !== retention) missing.push(['retention.ms', retention]);
+    // What an operator has set on the topic stays; what only comes from the brokers' default does not.
+    if (!set.has('min.insync.replicas') && current.get('min.insync.replicas') !== replicas) {
+      missing.push(['min.insync.replicas', replicas]);
+    }
+    // The request replaces all settings of a topic, so those that somebody made are repeated.
+    return missing.length === 0 ? [] : [{ name: resourceName, settings: [...set, ...missing] }];
+  });
+  if (changes.length === 0) return;
   await admin.alterConfigs({
     validateOnly: false,
-    resources: changed.map(({ resourceName, configEntries }) => ({
+    resources: changes.map(({ name, settings }) => ({
       type: ConfigResourceTypes.TOPIC,
-      name: resourceName,
-      // The request replaces all settings of a topic, so those that somebody made are repeated.
-      configEntries: [
-        ...configEntries
-          .filter(({ configSource }) => configSource === ConfigSource.TOPIC_CONFIG)
-          .filter(({ configName }) => configName !== 'retention.ms')
-          .map(({ configName, configValue }) => ({ name: configName, value: configValue })),
-        { name: 'retention.ms', value: retention },
-      ],
+      name,
+      configEntries: [...new Map(settings)].map(([key, value]) => ({ name: key, value })),
     })),
   });
 }
