@@ -1,7 +1,7 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { systemClock, type Clock, type Principal } from '@dak/kernel';
-import type { Log } from '@dak/platform/log';
+import type { Log, Subscription } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
 import { Announcer } from './announcements/announcer';
@@ -10,6 +10,7 @@ import { userAnnouncement } from './announcements/user-announcement';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
+import { startAuditChain } from './audit/chain-notes';
 import type { Backend } from './backend';
 import { GatewayStore } from './database/gateway-store';
 import { departmentRoutes } from './departments/department-routes';
@@ -143,11 +144,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   announcers.organizations.start();
   announcers.users.start();
 
+  let auditChain: Subscription | null = null;
   let closing: Promise<void> | null = null;
   const close = async (graceMs?: number): Promise<void> => {
     clearInterval(upkeep);
     // Streams end by themselves never: the server would wait for them.
     await feed.close();
+    await auditChain?.close();
     await server.close(graceMs);
     await announcers.organizations.stop();
     await announcers.users.stop();
@@ -160,6 +163,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     listen: async (port, host) => {
       await feed.start();
+      if (options.log !== undefined) {
+        auditChain ??= await startAuditChain({ log: options.log, database: store.database });
+      }
       return server.listen(port, host);
     },
     routeTable: () => describeRoutes(routes),

@@ -1,12 +1,12 @@
 import { hkdfSync } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { TenantServiceService, WebhookServiceService } from '@dak/contracts/webhook';
-import { systemClock, type Clock } from '@dak/kernel';
+import { systemClock, uuidv7, type Clock } from '@dak/kernel';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
 import { createRepeatingWorker } from '@dak/platform/lifecycle';
-import type { Log } from '@dak/platform/log';
+import { OutboxRelay, type Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import { createDeliveryHandlers } from './deliveries/handlers';
@@ -68,6 +68,11 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   const http = createGuardedHttp({ allow: allowance });
   const metrics = createWebhookMetrics(options.metrics, database, () => sender.lanes);
 
+  const relay = new OutboxRelay({
+    source: database,
+    channel: log.openRelay('webhook', `webhook-${uuidv7()}`),
+    onError: failed('events could not be moved to the log; it is tried again'),
+  });
   const sender = new Sender({
     database,
     http,
@@ -134,6 +139,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     async start() {
       // Without a partition for today no attempt could be written down.
       await sweep(database);
+      relay.start();
       sender.start();
       await fanOut.start();
       for (const worker of [replays, sweeper, answers]) worker.start();
@@ -146,6 +152,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
       await Promise.all([replays, sweeper, answers].map((worker) => worker.stop()));
       await sender.stop();
       await http.close();
+      await relay.stop();
       await database.close();
     },
   };

@@ -43,6 +43,29 @@ export async function appendAudit(
   ]);
 }
 
+/** Asked under the lock that {@link appendAudit} takes, or before it by the only writer of these ids. */
+export async function hasAuditEntry(
+  executor: SqlExecutor,
+  organizationId: string,
+  id: string,
+): Promise<boolean> {
+  const { rowCount } = await executor.query(
+    'select 1 from audit_entry where organization_id = $1 and id = $2',
+    [organizationId, id],
+  );
+  return rowCount > 0;
+}
+
+export async function hasOrganization(
+  executor: SqlExecutor,
+  organizationId: string,
+): Promise<boolean> {
+  const { rowCount } = await executor.query('select 1 from organization where id = $1', [
+    organizationId,
+  ]);
+  return rowCount > 0;
+}
+
 export interface AuditRow extends AuditEntry {
   hash: string;
 }

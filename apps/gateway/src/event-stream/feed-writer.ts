@@ -1,4 +1,4 @@
-import { TOPICS } from '@dak/contracts/events';
+import { PUBLIC_TOPICS } from '@dak/contracts/events';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import {
   classifyFailure,
@@ -52,7 +52,7 @@ export function startFeedWriter(deps: {
   );
   return deps.log.subscribe(
     GROUP,
-    Object.keys(TOPICS),
+    PUBLIC_TOPICS,
     async (records) => {
       const items = records.flatMap((record) => toFeedItem(fromLogRecord(record)) ?? []);
       if (items.length === 0) return;

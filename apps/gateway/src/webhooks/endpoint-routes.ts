@@ -11,7 +11,6 @@ import type { CallOptions } from '@dak/platform/grpc';
 import type { RouteParts } from '../backend';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../mail/document-reply';
-import { sentFields } from '../mail/request-fields';
 import { servicePageReply, toPageRequest } from '../mail/service-page';
 import {
   createWebhookBody,
@@ -80,19 +79,6 @@ export function endpointRoutes(
         const { body, call } = context;
         await requireVisible(body.mailbox_ids, call);
         const document = await webhooks.createEndpoint(toCreateEndpoint(body), call);
-        if (!document.replayed) {
-          await context.audit({
-            action: 'webhook.created',
-            target: { type: 'webhook', id: document.id },
-            outcome: 'succeeded',
-            details: {
-              host: hostOf(body.url),
-              event_types: body.event_types ?? [],
-              mailbox_ids: body.mailbox_ids ?? [],
-              own_secret: body.own_secret ?? false,
-            },
-          });
-        }
         return {
           ...documentReply(201, document),
           headers: { Location: `/api/v1/webhooks/${document.id}` },
@@ -123,18 +109,7 @@ export function endpointRoutes(
         const { params, body, ifMatch, call } = context;
         await requireVisible(body.mailbox_ids, call);
         const request = toUpdateEndpoint(params.id, ifMatch, body);
-        const document = await webhooks.updateEndpoint(request, call);
-        await context.audit({
-          action: 'webhook.updated',
-          target: { type: 'webhook', id: params.id },
-          outcome: 'succeeded',
-          details: {
-            fields: sentFields(updateWebhookBody.shape, body),
-            ...(body.url === undefined ? {} : { host: hostOf(body.url) }),
-            ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
-          },
-        });
-        return documentReply(200, document);
+        return documentReply(200, await webhooks.updateEndpoint(request, call));
       },
     }),
     defineRoute({
@@ -148,11 +123,6 @@ export function endpointRoutes(
       handler: async (context) => {
         const { params, call } = context;
         await webhooks.deleteEndpoint({ id: params.id }, call);
-        await context.audit({
-          action: 'webhook.deleted',
-          target: { type: 'webhook', id: params.id },
-          outcome: 'succeeded',
-        });
         return { status: 204 };
       },
     }),
@@ -171,14 +141,6 @@ export function endpointRoutes(
           { id: params.id, secret: body.secret, overlapHours: body.overlap_hours },
           call,
         );
-        if (!document.replayed) {
-          await context.audit({
-            action: 'webhook.secret_rotated',
-            target: { type: 'webhook', id: params.id },
-            outcome: 'succeeded',
-            details: { overlap_hours: body.overlap_hours ?? 24 },
-          });
-        }
         return documentReply(200, document);
       },
     }),
@@ -196,9 +158,4 @@ export function endpointRoutes(
         ),
     }),
   ];
-}
-
-/** The rest of a URL may hold what is not for the audit log. */
-function hostOf(url: string): string {
-  return new URL(url).host;
 }

@@ -39,22 +39,11 @@ export function secretRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Ro
         },
       },
       handler: async (context) => {
-        const { principal, body, call } = context;
+        const { body, call } = context;
         const document = await webhooks.putTenantSecret(
           { secret: body.secret, overlapHours: body.overlap_hours },
           call,
         );
-        if (!document.replayed) {
-          await context.audit({
-            action: 'webhook_secret.replaced',
-            target: { type: 'organization', id: principal.organizationId },
-            outcome: 'succeeded',
-            details: {
-              overlap_hours: body.overlap_hours ?? 24,
-              is_given: body.secret !== undefined,
-            },
-          });
-        }
         return documentReply(200, document);
       },
     }),

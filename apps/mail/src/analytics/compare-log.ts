@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TOPICS } from '@dak/contracts/events';
+import { PUBLIC_TOPICS } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import { fromLogRecord, type Log, type LogRecord } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
@@ -46,7 +46,7 @@ export async function compareWithLog(
       return false;
     });
   };
-  const topics = Object.keys(TOPICS);
+  const topics = PUBLIC_TOPICS;
   const subscription = await log.subscribe(
     GROUP,
     topics,

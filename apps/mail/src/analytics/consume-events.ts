@@ -1,4 +1,4 @@
-import { TOPICS } from '@dak/contracts/events';
+import { PUBLIC_TOPICS } from '@dak/contracts/events';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import { classifyFailure, fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
@@ -50,7 +50,7 @@ export function createAnalyticsConsumer(database: Database, log: Log): Analytics
     async start() {
       subscription = await log.subscribe(
         ANALYTICS_GROUP,
-        Object.keys(TOPICS),
+        PUBLIC_TOPICS,
         async (records) => {
           const events = records.map((record): TakenEvent => {
             const event = fromLogRecord(record);

@@ -1,5 +1,6 @@
 import type { Document, ImportRequest, ImportServiceService } from '@dak/contracts/mail';
 import { InvalidError, NotFoundError, isUuid, uuidv7 } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { requireMailbox } from '../mailboxes/visibility';
@@ -61,6 +62,11 @@ async function openJob(
     const answer = await idempotent(tx, context, async () => {
       const id = uuidv7();
       await insertImport(tx, organizationId, { id, mailboxId, contentType, createdBy: userId });
+      await noteAudit(tx, context, {
+        action: 'import.started',
+        target: { type: 'import', id },
+        details: { mailbox_id: mailboxId, content_type: contentType },
+      });
       return importDocument((await selectImport(tx, organizationId, id))!);
     });
     return { answer, mailboxAddress: mailbox.address };

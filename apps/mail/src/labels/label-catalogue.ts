@@ -9,6 +9,7 @@ import type {
   UpdateLabelRequest,
 } from '@dak/contracts/mail';
 import { ConflictError, InvalidError, NotFoundError, isUuid, uuidv7 } from '@dak/kernel';
+import { noteAudit, type AuditNote } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
@@ -69,7 +70,11 @@ export function createLabel(
   };
   return unlessTaken(
     withTenant(organizationId, (tx) =>
-      idempotent(tx, context, async () => labelDocument(await tx.db.label.create({ data }))),
+      idempotent(tx, context, async () => {
+        const row = await tx.db.label.create({ data });
+        await noteAudit(tx, context, labelNote('label.created', row));
+        return labelDocument(row);
+      }),
     ),
   );
 }
@@ -78,8 +83,9 @@ export function createLabel(
 export async function updateLabel(
   deps: LabelDeps,
   request: UpdateLabelRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Document> {
+  const { principal } = context;
   const { organizationId } = principal;
   if (!isUuid(request.id)) throw new NotFoundError('label');
   const fields = new Set(request.fields);
@@ -89,10 +95,12 @@ export async function updateLabel(
   if (fields.has('description')) data.description = description(request.description);
   const key = { organizationId_id: { organizationId, id: request.id } };
   const { before, after } = await unlessTaken(
-    deps.withTenant(organizationId, async ({ db }) => {
-      const found = await db.label.findUnique({ where: key });
+    deps.withTenant(organizationId, async (tx) => {
+      const found = await tx.db.label.findUnique({ where: key });
       if (found === null) throw new NotFoundError('label');
-      return { before: found, after: await db.label.update({ where: key, data }) };
+      const updated = await tx.db.label.update({ where: key, data });
+      await noteAudit(tx, context, labelNote('label.updated', updated, found.name));
+      return { before: found, after: updated };
     }),
   );
   if (before.name !== after.name) {
@@ -105,18 +113,26 @@ export async function updateLabel(
 export async function deleteLabel(
   deps: LabelDeps,
   request: DeleteLabelRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Empty> {
+  const { principal } = context;
   const { organizationId } = principal;
   if (!isUuid(request.id)) throw new NotFoundError('label');
-  const name = await deps.withTenant(organizationId, async ({ db }) => {
+  const name = await deps.withTenant(organizationId, async (tx) => {
+    const { db } = tx;
     const found = await db.label.findFirst({ where: { organizationId, id: request.id } });
     if (found === null) throw new NotFoundError('label');
     await db.label.deleteMany({ where: { organizationId, id: request.id } });
+    await noteAudit(tx, context, labelNote('label.deleted', found));
     return found.name;
   });
   await replaceLabel(deps, organizationId, name, null, actorOf(principal));
   return {};
+}
+
+function labelNote(action: string, { id, name }: Label, former?: string): AuditNote {
+  const details = former === undefined || former === name ? { name } : { name, former };
+  return { action, target: { type: 'label', id }, details };
 }
 
 function labelDocument(row: Label): Document {

@@ -1,6 +1,7 @@
 import type { CreateMailboxRequest, Document } from '@dak/contracts/mail';
 import { AGENT_MODES } from '@dak/contracts/api';
 import { ConflictError, InvalidError, isUuid, seesWholeOrganization, uuidv7 } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
@@ -46,6 +47,11 @@ export async function createMailbox(
         await replaceAssignments(tx, principal.organizationId, row.id, {
           users: [...userIds].map((user_id) => ({ user_id, access: 'send' })),
           department_ids: departmentIds,
+        });
+        await noteAudit(tx, context, {
+          action: 'mailbox.created',
+          target: { type: 'mailbox', id: row.id },
+          details: { address: row.address },
         });
         return documentOf(tx, principal.organizationId, row, now);
       }),

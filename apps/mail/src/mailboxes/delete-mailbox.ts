@@ -1,5 +1,6 @@
 import type { DeleteMailboxRequest, Empty } from '@dak/contracts/mail';
 import { ConflictError } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import type { MailboxDeps } from './mailbox-deps';
 import { countUndecided, lockMailbox, updateMailbox } from './mailbox-store';
@@ -12,8 +13,9 @@ import { requireMailbox } from './visibility';
 export async function deleteMailbox(
   { database, clock }: MailboxDeps,
   request: DeleteMailboxRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Empty> {
+  const { principal } = context;
   const { organizationId } = principal;
   await database.inTenant(organizationId, async (tx) => {
     await requireMailbox(tx, principal, request.id, 'send');
@@ -34,6 +36,11 @@ export async function deleteMailbox(
       deleted_at: at,
       updated_at: at,
       version: row.version + 1,
+    });
+    await noteAudit(tx, context, {
+      action: 'mailbox.deleted',
+      target: { type: 'mailbox', id: row.id },
+      details: { address: row.address, force: request.force },
     });
   });
   return {};

@@ -1,6 +1,7 @@
 import type { AssignmentsRecord } from '@dak/contracts/api';
 import type { Document, PutAssignmentsRequest } from '@dak/contracts/mail';
 import { InvalidError } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { uuids } from './create-mailbox';
@@ -18,8 +19,9 @@ import { ACCESS_LEVELS, requireMailbox } from './visibility';
 export async function putAssignments(
   { database, clock }: MailboxDeps,
   request: PutAssignmentsRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Document> {
+  const { principal } = context;
   const { organizationId } = principal;
   const assignments = parsed(request);
   return database.inTenant(organizationId, async (tx) => {
@@ -31,6 +33,11 @@ export async function putAssignments(
       ...row,
       updated_at: new Date(clock()).toISOString(),
       version: row.version + 1,
+    });
+    await noteAudit(tx, context, {
+      action: 'mailbox.assigned',
+      target: { type: 'mailbox', id: row.id },
+      details: { users: assignments.users, department_ids: assignments.department_ids },
     });
     const stored = await selectAssignments(tx, organizationId, row.id);
     return assignmentsDocument(row.id, row.version + 1, stored);

@@ -1,5 +1,6 @@
 import type { Document, RestoreMailboxRequest } from '@dak/contracts/mail';
 import { NotFoundError, isUuid } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { isUniqueViolation } from '@dak/platform/postgres';
@@ -31,6 +32,11 @@ export async function restoreMailbox(
           version: row.version + 1,
         };
         await updateMailbox(tx, principal.organizationId, restored);
+        await noteAudit(tx, context, {
+          action: 'mailbox.restored',
+          target: { type: 'mailbox', id: row.id },
+          details: { address: row.address },
+        });
         return documentOf(tx, principal.organizationId, restored, now);
       }),
     );

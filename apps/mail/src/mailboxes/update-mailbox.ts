@@ -1,5 +1,6 @@
 import type { Document, UpdateMailboxRequest } from '@dak/contracts/mail';
 import { InvalidError, VersionMismatchError } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import {
   agentMode,
@@ -29,8 +30,9 @@ import { requireMailbox } from './visibility';
 export async function updateMailbox(
   { database, clock }: MailboxDeps,
   request: UpdateMailboxRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Document> {
+  const { principal } = context;
   const { organizationId } = principal;
   return database.inTenant(organizationId, async (tx) => {
     await requireMailbox(tx, principal, request.id, 'send');
@@ -59,6 +61,11 @@ export async function updateMailbox(
       }));
     }
     await replaceAssignments(tx, organizationId, row.id, assignments);
+    await noteAudit(tx, context, {
+      action: 'mailbox.updated',
+      target: { type: 'mailbox', id: row.id },
+      details: { fields: request.fields, status: changed.status },
+    });
     return documentOf(tx, organizationId, changed, now);
   });
 }

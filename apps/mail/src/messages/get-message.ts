@@ -1,6 +1,7 @@
 import type { Chunk, Document, GetMessageRequest, GetRawMessageRequest } from '@dak/contracts/mail';
 import { NotFoundError, isUuid, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
@@ -33,16 +34,25 @@ export async function getMessage(
   return { id: row.id, version: row.version, json: jsonBytes(record), replayed: false };
 }
 
-/** The message as it came or went (RFC 5322). @throws NotFoundError also for notes, which have none */
+/** The message as it came or went (RFC 5322); that it was read is noted. @throws NotFoundError also for notes, which have none */
 export async function* getRawMessage(
   { database, blobs }: ConversationDeps,
   request: GetRawMessageRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): AsyncGenerator<Chunk> {
+  const { principal } = context;
   const { organizationId } = principal;
-  const row = await database.inTenant(organizationId, (tx) => loadMessage(tx, principal, request));
-  if (row.raw_sha256 === null) throw new NotFoundError('raw message');
-  const stream = await blobs.stream(organizationId, row.raw_sha256);
+  const sha256 = await database.inTenant(organizationId, async (tx) => {
+    const row = await loadMessage(tx, principal, request);
+    if (row.raw_sha256 === null) throw new NotFoundError('raw message');
+    await noteAudit(tx, context, {
+      action: 'message.raw_read',
+      target: { type: 'message', id: row.id },
+      details: { conversation_id: row.conversation_id },
+    });
+    return row.raw_sha256;
+  });
+  const stream = await blobs.stream(organizationId, sha256);
   for await (const content of stream as AsyncIterable<Buffer>) yield { content };
 }
 

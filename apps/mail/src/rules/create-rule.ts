@@ -4,6 +4,7 @@ import {
   type CreateRuleRequest,
   type Document,
 } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { checkReferences } from './check-references';
@@ -52,9 +53,19 @@ export async function createRule(
         changed_by_name: principal.userName,
         changed_at: at,
       });
+      await noteAudit(tx, context, {
+        action: 'rule.created',
+        target: { type: 'rule', id: rule.id },
+        details: ruleDetails(rule),
+      });
       return ruleDocument(await loadRule(tx, principal, rule.id));
     }),
   );
+}
+
+/** What the audit log keeps of a rule: where it reaches, above all where mail goes that it forwards. */
+export function ruleDetails({ name, version, enabled, actions }: Rule): Record<string, unknown> {
+  return { name, version, enabled, actions };
 }
 
 /** The caller as a rule remembers them; a key acts for its person. */

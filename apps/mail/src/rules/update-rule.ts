@@ -7,9 +7,10 @@ import {
   type Empty,
   type UpdateRuleRequest,
 } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { checkReferences } from './check-references';
-import { ownerOf } from './create-rule';
+import { ownerOf, ruleDetails } from './create-rule';
 import { loadRule } from './load-rule';
 import { definitionOf, patchRule } from './parse-rule';
 import { ruleDocument } from './render-rule';
@@ -25,8 +26,9 @@ import { bumpRuleSet, deleteRuleRow, insertRuleVersion, updateRuleRow } from './
 export function updateRule(
   { database, clock }: Pick<RuleDeps, 'database' | 'clock'>,
   request: UpdateRuleRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Document> {
+  const { principal } = context;
   const { organizationId } = principal;
   return database.inTenant(organizationId, async (tx) => {
     // Before the rule's own lock, as creating does.
@@ -58,6 +60,11 @@ export function updateRule(
       changed_by_name: principal.userName,
       changed_at: at,
     });
+    await noteAudit(tx, context, {
+      action: 'rule.updated',
+      target: { type: 'rule', id: rule.id },
+      details: ruleDetails(rule),
+    });
     return ruleDocument({ rule, stats });
   });
 }
@@ -66,14 +73,20 @@ export function updateRule(
 export function deleteRule(
   { database }: Pick<RuleDeps, 'database'>,
   request: DeleteRuleRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Empty> {
+  const { principal } = context;
   const { organizationId } = principal;
   return database.inTenant(organizationId, async (tx) => {
     await bumpRuleSet(tx, organizationId);
     const { rule } = await loadRule(tx, principal, request.id, { lock: true });
     requireVersion(request.expectedVersion, rule.version);
     await deleteRuleRow(tx, organizationId, rule.id);
+    await noteAudit(tx, context, {
+      action: 'rule.deleted',
+      target: { type: 'rule', id: rule.id },
+      details: { name: rule.name, version: rule.version },
+    });
     return {};
   });
 }

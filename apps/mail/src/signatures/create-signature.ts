@@ -1,5 +1,6 @@
 import { InvalidError, uuidv7, type Clock } from '@dak/kernel';
 import type { CreateSignatureRequest, Document } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
@@ -44,6 +45,11 @@ export function createSignature(
           createdAt: at,
           updatedAt: at,
         },
+      });
+      await noteAudit(tx, context, {
+        action: 'signature.created',
+        target: { type: 'signature', id: row.id },
+        details: { name: row.name, mailbox_id: mailboxId },
       });
       return signatureDocument(row);
     }),

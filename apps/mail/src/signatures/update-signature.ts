@@ -1,5 +1,6 @@
 import { isUuid, NotFoundError, type Clock, type Principal } from '@dak/kernel';
 import type { Document, UpdateSignatureRequest } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Prisma, Signature } from '../generated/prisma/client';
 import type { TenantRecords, WithTenant } from '../prisma-tenant';
@@ -10,8 +11,9 @@ import { requireSignatureAccess } from './signature-access';
 export function updateSignature(
   deps: { withTenant: WithTenant; clock: Clock },
   request: UpdateSignatureRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Document> {
+  const { principal } = context;
   const { organizationId } = principal;
   return deps.withTenant(organizationId, async (tx) => {
     const row = await requireSignature(tx, principal, request.id);
@@ -22,6 +24,11 @@ export function updateSignature(
     const updated = await tx.db.signature.update({
       where: { organizationId_id: { organizationId, id: row.id } },
       data: { ...data, isDefault: data.isDefault ?? row.isDefault },
+    });
+    await noteAudit(tx, context, {
+      action: 'signature.updated',
+      target: { type: 'signature', id: row.id },
+      details: { name: updated.name, mailbox_id: mailboxId, fields: request.fields },
     });
     return signatureDocument(updated);
   });

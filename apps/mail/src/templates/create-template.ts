@@ -1,5 +1,6 @@
 import { ConflictError, RefusedError, uuidv7, type Clock } from '@dak/kernel';
 import { TemplateContent, type CreateTemplateRequest, type Document } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { isUniqueViolation, type Database } from '@dak/platform/postgres';
 import { actorOf } from '../actor';
@@ -40,6 +41,11 @@ export function createTemplate(
         await insertTemplate(tx, organizationId, { id, alias: content.alias, at });
         const author = actorOf(principal);
         await insertVersion(tx, organizationId, { id, version: 1, content, author, at });
+        await noteAudit(tx, context, {
+          action: 'template.created',
+          target: { type: 'template', id },
+          details: { name: content.name, version: 1 },
+        });
         return templateDocument(await loadTemplate(tx, organizationId, id));
       }),
     ),

@@ -1,5 +1,6 @@
 import { NotFoundError, isUuid, type Clock } from '@dak/kernel';
 import type { TemplateServiceService } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { jsonBytes } from '@dak/platform/paging';
@@ -36,12 +37,18 @@ export function createTemplateHandlers(deps: {
         // Not the ETag: that is the version of the template.
         return { id, version: 0, json: jsonBytes(renderVersionRecord(row)), replayed: false };
       }),
-    async deleteTemplate({ id }, { principal: { organizationId } }) {
+    async deleteTemplate({ id }, context) {
+      const { organizationId } = context.principal;
       const at = new Date(deps.clock()).toISOString();
-      const isDeleted =
-        isUuid(id) &&
-        (await database.inTenant(organizationId, (tx) => markDeleted(tx, organizationId, id, at)));
-      if (!isDeleted) throw new NotFoundError('template');
+      if (!isUuid(id)) throw new NotFoundError('template');
+      await database.inTenant(organizationId, async (tx) => {
+        const isDeleted = await markDeleted(tx, organizationId, id, at);
+        if (!isDeleted) throw new NotFoundError('template');
+        await noteAudit(tx, context, {
+          action: 'template.deleted',
+          target: { type: 'template', id },
+        });
+      });
       return {};
     },
   };

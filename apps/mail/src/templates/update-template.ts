@@ -1,5 +1,6 @@
 import { VersionMismatchError, type Clock } from '@dak/kernel';
 import { TemplateContent, type Document, type UpdateTemplateRequest } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { actorOf } from '../actor';
@@ -16,8 +17,9 @@ import { insertVersion, setTemplateVersion } from './template-store';
 export function updateTemplate(
   deps: { database: Database; clock: Clock },
   request: UpdateTemplateRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Document> {
+  const { principal } = context;
   const { organizationId } = principal;
   const { id, expectedVersion, fields } = request;
   return unlessAliasTaken(
@@ -35,6 +37,11 @@ export function updateTemplate(
       const author = actorOf(principal);
       await setTemplateVersion(tx, organizationId, { id, alias: content.alias, version, at });
       await insertVersion(tx, organizationId, { id, version, content, author, at });
+      await noteAudit(tx, context, {
+        action: 'template.updated',
+        target: { type: 'template', id },
+        details: { name: content.name, version, fields },
+      });
       return templateDocument(await loadTemplate(tx, organizationId, id));
     }),
   );

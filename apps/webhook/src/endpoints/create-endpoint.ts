@@ -1,6 +1,7 @@
 import type { CreatedWebhookRecord } from '@dak/contracts/api';
 import type { CreateEndpointRequest, Document } from '@dak/contracts/webhook';
 import { ConflictError, uuidv7 } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { saveCaller } from '../organizations/tenant-store';
@@ -70,8 +71,23 @@ export async function createEndpoint(
         : null;
       if (own === null) await ensureTenantSecret(tx, sealing, organizationId);
       const row = await loadEndpoint(tx, principal, id);
+      await noteAudit(tx, context, {
+        action: 'webhook.created',
+        target: { type: 'webhook', id },
+        details: {
+          host: hostOf(settings.url),
+          event_types: settings.eventTypes,
+          mailbox_ids: settings.mailboxIds,
+          own_secret: own !== null,
+        },
+      });
       const record: CreatedWebhookRecord = { ...renderEndpoint(row), secret: own?.secret ?? null };
       return { id, version: row.version, json: jsonBytes(record), replayed: false };
     }),
   );
+}
+
+/** The rest of a URL may hold what is not for the audit log. */
+export function hostOf(url: string): string {
+  return new URL(url).host;
 }

@@ -1,3 +1,4 @@
+import { noteAudit } from '@dak/platform/audit';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 
 export type DisabledReason = 'gone' | 'failing' | 'owner_inactive';
@@ -18,14 +19,16 @@ export function disableEndpoint(
   reason: DisabledReason,
 ): Promise<boolean> {
   return database.asWorker(async (tx) => {
-    const { rowCount } = await tx.query(
+    const { rows } = await tx.query<{ organization_id: string }>(
       `update endpoint set status = 'disabled', disabled_reason = $2, disabled_at = now(),
                            version = version + 1, updated_at = now()
-        where id = $1 and status = 'active'`,
+        where id = $1 and status = 'active'
+    returning organization_id`,
       [endpointId, reason],
     );
     await cancelPending(tx, [endpointId]);
-    return rowCount > 0;
+    for (const row of rows) await noteDisabled(tx, row.organization_id, endpointId, reason);
+    return rows.length > 0;
   });
 }
 
@@ -44,7 +47,25 @@ export async function disableEndpointsOf(
   );
   const ids = rows.map(({ id }) => id);
   if (ids.length > 0) await cancelPending(tx, ids);
+  for (const id of ids) await noteDisabled(tx, organizationId, id, 'owner_inactive');
   return ids;
+}
+
+function noteDisabled(
+  tx: SqlExecutor,
+  organizationId: string,
+  endpointId: string,
+  reason: DisabledReason,
+): Promise<void> {
+  return noteAudit(
+    tx,
+    { organizationId, job: 'webhooks' },
+    {
+      action: 'webhook.disabled',
+      target: { type: 'webhook', id: endpointId },
+      details: { reason },
+    },
+  );
 }
 
 /** What waits for these endpoints will not be sent. */

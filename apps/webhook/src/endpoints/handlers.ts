@@ -1,4 +1,5 @@
 import type { WebhookServiceService } from '@dak/contracts/webhook';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { WebhookDeps } from '../webhook-deps';
@@ -25,11 +26,16 @@ export function createEndpointHandlers(
         return { id, version: row.version, json, replayed: false };
       }),
     updateEndpoint: (request, context) => updateEndpoint(deps, request, context),
-    async deleteEndpoint({ id }, { principal }) {
+    async deleteEndpoint({ id }, context) {
+      const { principal } = context;
       await deps.database.inTenant(principal.organizationId, async (tx) => {
         const row = await loadEndpoint(tx, principal, id, true);
         await deleteEndpointRow(tx, principal.organizationId, row.id);
         await cancelPending(tx, [row.id]);
+        await noteAudit(tx, context, {
+          action: 'webhook.deleted',
+          target: { type: 'webhook', id: row.id },
+        });
       });
       deps.onChanged([id]);
       return {};

@@ -1,9 +1,11 @@
 import type { Document, UpdateEndpointRequest } from '@dak/contracts/webhook';
 import { InvalidError, VersionMismatchError } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { Sealing } from '../secrets/sealing';
 import type { WebhookDeps } from '../webhook-deps';
+import { hostOf } from './create-endpoint';
 import { cancelPending } from './disable-endpoint';
 import { checkSettings, type EndpointSettings } from './endpoint';
 import { loadEndpoint, updateEndpointRow, type EndpointColumns } from './endpoint-store';
@@ -16,8 +18,9 @@ import { renderEndpoint } from './render-endpoint';
 export async function updateEndpoint(
   deps: WebhookDeps,
   request: UpdateEndpointRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Document> {
+  const { principal } = context;
   const { organizationId } = principal;
   const settings = settingsOf(request);
   checkSettings(settings, deps.allowance);
@@ -32,6 +35,15 @@ export async function updateEndpoint(
       await cancelPending(tx, [request.id]);
     }
     await updateEndpointRow(tx, organizationId, request.id, columns);
+    await noteAudit(tx, context, {
+      action: 'webhook.updated',
+      target: { type: 'webhook', id: before.id },
+      details: {
+        fields: request.fields,
+        ...(settings.url === undefined ? {} : { host: hostOf(settings.url) }),
+        ...(settings.enabled === undefined ? {} : { enabled: settings.enabled }),
+      },
+    });
     const row = await loadEndpoint(tx, principal, request.id);
     return {
       id: row.id,

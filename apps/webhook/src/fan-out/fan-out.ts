@@ -1,6 +1,6 @@
 import {
   RuleMatched,
-  TOPICS,
+  PUBLIC_TOPICS,
   eventBody,
   publicEvent,
   type EventEnvelope,
@@ -76,7 +76,7 @@ export class FanOut {
   async start(): Promise<void> {
     this.#subscription = await this.#deps.log.subscribe(
       GROUP,
-      Object.keys(TOPICS),
+      PUBLIC_TOPICS,
       (records) => this.handle(records),
       { concurrency: CONCURRENCY, restMs: () => this.#rest.restMs() },
     );

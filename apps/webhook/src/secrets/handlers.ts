@@ -1,12 +1,13 @@
 import type { WebhookSecretState } from '@dak/contracts/api';
 import type { WebhookServiceService } from '@dak/contracts/webhook';
 import { ForbiddenError, seesWholeOrganization, type Principal } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { loadEndpoint, selectEndpointIds } from '../endpoints/endpoint-store';
 import { idempotentSealed } from '../sealed-answer';
 import type { WebhookDeps } from '../webhook-deps';
-import { replaceSecret } from './replace-secret';
+import { DEFAULT_OVERLAP_HOURS, replaceSecret } from './replace-secret';
 import { selectCurrent, selectOverlapEnd } from './secret-store';
 
 type SecretMethods = 'rotateSecret' | 'putTenantSecret' | 'getTenantSecret';
@@ -24,6 +25,11 @@ export function createSecretHandlers(
           await loadEndpoint(tx, principal, id, true);
           const scope = { organizationId, endpointId: id };
           const record = await replaceSecret(tx, sealing, scope, { secret, overlapHours }, clock());
+          await noteAudit(tx, context, {
+            action: 'webhook.secret_rotated',
+            target: { type: 'webhook', id },
+            details: { overlap_hours: overlapHours ?? DEFAULT_OVERLAP_HOURS },
+          });
           return { id, version: 0, json: jsonBytes(record), replayed: false };
         }),
       );
@@ -37,6 +43,14 @@ export function createSecretHandlers(
         document: await idempotentSealed(tx, context, sealing, async () => {
           const scope = { organizationId, endpointId: null };
           const record = await replaceSecret(tx, sealing, scope, { secret, overlapHours }, clock());
+          await noteAudit(tx, context, {
+            action: 'webhook_secret.replaced',
+            target: { type: 'organization', id: organizationId },
+            details: {
+              overlap_hours: overlapHours ?? DEFAULT_OVERLAP_HOURS,
+              is_given: secret !== undefined,
+            },
+          });
           return { id: organizationId, version: 0, json: jsonBytes(record), replayed: false };
         }),
         endpointIds: await selectEndpointIds(tx, organizationId),

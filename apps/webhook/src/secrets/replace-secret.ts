@@ -14,7 +14,7 @@ import {
 } from './secret-store';
 
 const HOUR_MS = 3_600_000;
-const DEFAULT_OVERLAP_HOURS = 24;
+export const DEFAULT_OVERLAP_HOURS = 24;
 const MAX_OVERLAP_HOURS = 168;
 
 /**

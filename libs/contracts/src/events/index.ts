@@ -1,8 +1,17 @@
 export * from '../generated/dak/events/v1/agent_events';
+export * from '../generated/dak/events/v1/audit_events';
 export * from '../generated/dak/events/v1/envelope';
 export * from '../generated/dak/events/v1/mail_events';
 export * from '../generated/dak/events/v1/rule_events';
 export * from '../generated/dak/events/v1/tenant_events';
 export { MAX_EVENT_BYTES, eventBody } from './event-body';
 export { publicEvent, type PublicEvent } from './public-event';
-export { EVENT_KINDS, TOPICS, topicOf, type EventKind, type Topic } from './topics';
+export {
+  AUDIT_NOTED,
+  EVENT_KINDS,
+  PUBLIC_TOPICS,
+  TOPICS,
+  topicOf,
+  type EventKind,
+  type Topic,
+} from './topics';

@@ -1,11 +1,21 @@
-/** Topic and number of partitions. Partition counts never change in place: order per key would break. */
-export const TOPICS = {
+/** Topics that carry the event kinds of the API, with their number of partitions. */
+const PUBLIC = {
   'mail.events.v1': 12,
   'rule.events.v1': 12,
   'agent.events.v1': 6,
   'tenant.events.v1': 6,
 } as const;
+
+/** Topic and number of partitions. Partition counts never change in place: order per key would break. */
+export const TOPICS = {
+  ...PUBLIC,
+  /** Between services only: what they note for the audit log. */
+  'audit.events.v1': 6,
+} as const;
 export type Topic = keyof typeof TOPICS;
+
+/** What webhooks, event streams and analytics read. */
+export const PUBLIC_TOPICS = Object.keys(PUBLIC) as (keyof typeof PUBLIC)[];
 
 const TOPIC_OF_KIND = {
   'mail.received': 'mail.events.v1',
@@ -23,6 +33,9 @@ const TOPIC_OF_KIND = {
 export type EventKind = keyof typeof TOPIC_OF_KIND;
 export const EVENT_KINDS = Object.keys(TOPIC_OF_KIND) as EventKind[];
 
-export function topicOf(kind: EventKind): Topic {
-  return TOPIC_OF_KIND[kind];
+/** Kinds that stay between services. */
+export const AUDIT_NOTED = 'audit.noted';
+
+export function topicOf(kind: EventKind | typeof AUDIT_NOTED): Topic {
+  return kind === AUDIT_NOTED ? 'audit.events.v1' : TOPIC_OF_KIND[kind];
 }

@@ -1,9 +1,11 @@
-import { EventEnvelope, topicOf, type EventKind } from '@dak/contracts/events';
+import { EventEnvelope, topicOf } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { LogMessage, LogRecord, OutboxRow } from './log';
 import { partitionOf } from './murmur2';
 import { packBytes } from './packed-bytes';
+
+type Kind = Parameters<typeof topicOf>[0];
 
 /** A key stays in one shard, so that one relay at a time moves it. */
 export const OUTBOX_SHARDS = 8;
@@ -43,7 +45,7 @@ export async function appendToOutbox(
 async function appendOne(executor: SqlExecutor, event: EventEnvelope): Promise<void> {
   const bytes = EventEnvelope.encode(event).finish();
   await executor.query(APPEND_ONE, [
-    topicOf(event.type as EventKind),
+    topicOf(event.type as Kind),
     partitionOf(event.partitionKey, OUTBOX_SHARDS),
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   ]);
@@ -54,7 +56,7 @@ async function appendMany(executor: SqlExecutor, events: readonly EventEnvelope[
     events.map((event) => EventEnvelope.encode(event).finish()),
   );
   await executor.query(APPEND, [
-    events.map(({ type }) => topicOf(type as EventKind)),
+    events.map(({ type }) => topicOf(type as Kind)),
     events.map(({ partitionKey }) => partitionOf(partitionKey, OUTBOX_SHARDS)),
     bytes,
     starts,
@@ -84,7 +86,7 @@ export function toOutboxRow({ seq, topic, shard, payload }: StoredOutboxRow): Ou
 
 /** The whole envelope is the payload; headers repeat what can be asked without decoding (CloudEvents names). */
 export function toLogMessage(event: EventEnvelope): LogMessage {
-  return messageOf(event, topicOf(event.type as EventKind), EventEnvelope.encode(event).finish());
+  return messageOf(event, topicOf(event.type as Kind), EventEnvelope.encode(event).finish());
 }
 
 function messageOf(event: EventEnvelope, topic: string, payload: Uint8Array): LogMessage {

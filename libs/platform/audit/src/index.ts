@@ -1,0 +1,1 @@
+export { auditEvent, noteAudit, type AuditCause, type AuditNote } from './note-audit';
