@@ -1,9 +1,6 @@
 import { connect } from 'node:net';
-import {
-  createSelfSignedCertificate,
-  openSmtpDialog,
-  type SmtpDialog,
-} from '@dak/testing/smtp-sink';
+import { createSelfSignedCertificate } from '@dak/platform/tls-files';
+import { openSmtpDialog, type SmtpDialog } from '@dak/testing/smtp-sink';
 import type { AcceptOutcome, RecipientVerdict, SmtpDelivery } from './smtp-delivery';
 import { createSmtpListener, type SmtpListener } from './smtp-listener';
 import type { SmtpListenerOptions } from './smtp-listener-options';

@@ -1,4 +1,3 @@
-export { createSelfSignedCertificate, type SelfSignedCertificate } from './self-signed-certificate';
 export {
   delay,
   drop,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { createSecureContext, TLSSocket } from 'node:tls';
-import type { SelfSignedCertificate } from './self-signed-certificate';
+import type { PemPair } from '@dak/platform/tls-files';
 import { readIdentity } from './sink-auth';
 import { formatReply, type SinkAction, type SinkEvent, type SinkPhase } from './sink-script';
 
@@ -43,7 +43,7 @@ export interface SinkMessage {
 export interface SinkSessionOwner {
   readonly protocol: 'smtp' | 'lmtp';
   readonly extensions: SinkExtensions;
-  readonly certificate: SelfSignedCertificate;
+  readonly certificate: PemPair;
   readonly credentials: { readonly user: string; readonly secret: string } | null;
   decide(event: SinkEvent): SinkAction | undefined;
   take(message: SinkMessage): void;

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { serveDiscard } from './discard-session';
-import { createSelfSignedCertificate, type SelfSignedCertificate } from './self-signed-certificate';
+import { createSelfSignedCertificate, type PemPair } from '@dak/platform/tls-files';
 import type { SinkAction, SinkEvent, SinkPhase, SinkScript } from './sink-script';
 import { SinkSession, type SinkExtensions, type SinkMessage } from './sink-session';
 
@@ -35,7 +35,7 @@ export interface SmtpSink {
   readonly host: '127.0.0.1';
   readonly port: number;
   /** Self-signed for `localhost` and `127.0.0.1`, made when TLS is first asked for. */
-  readonly certificate: SelfSignedCertificate;
+  readonly certificate: PemPair;
   /** Every message whose final dot was read and not refused, acknowledged or not, in order. */
   readonly messages: readonly SinkMessage[];
   /** Messages taken so far, also with `discard`. */
@@ -69,7 +69,7 @@ export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<Smtp
   let events: SinkEvent[] = [];
   let accepted = 0;
   let connections = 0;
-  let madeCertificate: SelfSignedCertificate | null = null;
+  let madeCertificate: PemPair | null = null;
   const certificate = () => (madeCertificate ??= createSelfSignedCertificate());
 
   const owner = {

@@ -1,0 +1,3 @@
+export { createSelfSignedCertificate, type SelfSignedOptions } from './self-signed-certificate';
+export { pemPaths, watchTlsFiles, type PemPaths, type TlsFiles } from './tls-files';
+export { type PemPair } from './pem-pair';
