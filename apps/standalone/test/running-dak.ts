@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Bootstrap } from '@dak/platform/deployment';
 
 /** What `npm run build` makes; a build elsewhere is tested by naming its folder. */
-const DIST = resolve(process.env['DAK_TEST_DIST'] ?? join(__dirname, '../../../dist'));
+export const DIST = resolve(process.env['DAK_TEST_DIST'] ?? join(__dirname, '../../../dist'));
 const START_WAIT_MS = 60_000;
 const KEPT_OUTPUT = 4_000;
 

@@ -1,7 +1,16 @@
 import { generateKeyPairSync, createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConflictError } from '@dak/kernel';
+import { tryLockFile, type FileLock } from '@dak/platform/lifecycle';
 import { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
 
 /** What the first start makes up and every later one needs again. */
@@ -30,9 +39,7 @@ export interface DataFolder {
  */
 export function openDataFolder(path: string): DataFolder {
   const folder = resolve(path);
-  mkdirSync(folder, { recursive: true });
-  const lock = join(folder, 'dak.lock');
-  takeLock(lock, folder);
+  const lock = lockDataFolder(folder);
   const file = join(folder, 'secrets.json');
   const secrets = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8')) as Secrets)
@@ -44,8 +51,28 @@ export function openDataFolder(path: string): DataFolder {
     secrets,
     signingKey: createPrivateKey(secrets.signingKey),
     save,
-    release: () => rmSync(lock, { force: true }),
+    release: () => lock.release(),
   };
+}
+
+/**
+ * Makes the folder if it is absent and holds it for this process alone. A lock that another one holds is
+ * left as it is, with everything else in the folder.
+ * @throws ConflictError `data_folder_in_use`
+ */
+export function lockDataFolder(folder: string): FileLock {
+  mkdirSync(folder, { recursive: true });
+  const lock = tryLockFile(join(folder, 'dak.lock'));
+  if (lock === null) {
+    throw new ConflictError(
+      `the data folder ${folder} is in use by another running Dak. Stop that one, or set DAK_DATA_DIR to another folder.`,
+      'data_folder_in_use',
+    );
+  }
+  // For people who look into the file: the lock itself is with the system.
+  ftruncateSync(lock.fd, 0);
+  writeSync(lock.fd, `${JSON.stringify({ pid: process.pid })}\n`);
+  return lock;
 }
 
 /** Readable by the owner only, and never half-written. */
@@ -63,48 +90,4 @@ function newSecrets(): Secrets {
     firstRun: newFirstRunSecrets(),
     organizationId: null,
   };
-}
-
-function takeLock(lock: string, folder: string): void {
-  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid) });
-  try {
-    writeFileSync(lock, mine, { flag: 'wx' });
-    return;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  if (isHeld(lock)) {
-    throw new ConflictError(
-      `the data folder ${folder} is in use by another running Dak. Stop that one, or set DAK_DATA_DIR to another folder.`,
-      'data_folder_in_use',
-    );
-  }
-  writeFileSync(lock, mine);
-}
-
-/** A lock outlives a killed process; its pid may then belong to another program, which started at another time. */
-function isHeld(lock: string): boolean {
-  try {
-    const { pid, started } = JSON.parse(readFileSync(lock, 'utf8')) as {
-      pid: number;
-      started: string | null;
-    };
-    if (pid === process.pid) return false;
-    process.kill(pid, 0);
-    return started === null || startOf(pid) === started;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/** Clock ticks since boot at which a process started (proc(5), field 22), `ended` of a zombie; null where there is no /proc. */
-function startOf(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie has ended and only waits for its parent to notice.
-    return fields[0] === 'Z' ? 'ended' : (fields[19] ?? null);
-  } catch {
-    return null;
-  }
 }

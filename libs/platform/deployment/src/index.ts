@@ -1,6 +1,12 @@
 export { banner } from './banner';
 export { createBootstrap, type Bootstrap, type MailAddresses } from './bootstrap';
-export { openDataFolder, writePrivateFile, type DataFolder, type Secrets } from './data-folder';
+export {
+  lockDataFolder,
+  openDataFolder,
+  writePrivateFile,
+  type DataFolder,
+  type Secrets,
+} from './data-folder';
 export { DATABASES, migrateAll, type DatabaseName, type DatabaseUrls } from './databases';
 export { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
 export { reachableHost, siteAddresses, type SiteAddresses } from './site-addresses';

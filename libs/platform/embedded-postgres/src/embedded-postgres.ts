@@ -1,16 +1,25 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '@dak/platform/lifecycle';
+import { freePort, tryLockFile, type FileLock } from '@dak/platform/lifecycle';
 import {
   embeddedBinaries,
   systemBinaries,
   unprivilegedUser,
   type OperatingSystemUser,
 } from './binaries';
+import { boundLog } from './bounded-log';
 import { postgresHome, type PostgresHome } from './home';
 import { fitsSocket, serverUrl } from './server-url';
 
@@ -43,24 +52,30 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   const user = unprivilegedUser();
   const home = postgresHome(dataDir, binaries, user);
   const data = join(home.folder, 'data');
-  const password = initialize(home, data, user);
   await stopLeftOver(data);
+  const lock = await lockServer(home.folder);
+  const password = initialize(home, data, user);
+  // Its pid may belong to another process by now, in a container soon; then the server would not start.
+  rmSync(join(data, 'postmaster.pid'), { force: true });
   const port = await freePort();
-  const log = openSync(join(home.folder, 'postgres.log'), 'a');
+  const logFile = join(home.folder, 'postgres.log');
+  const log = openSync(logFile, 'a');
   const settings = binaries.origin === 'embedded' ? [...SETTINGS, ...SETTINGS_OF_18] : SETTINGS;
-  const server = spawnServer(home, data, port, settings, log, user);
+  const server = spawnServer(home, data, port, settings, { log, lock: lock.fd }, user);
+  closeSync(log);
+  lock.release();
   const adminUrl = serverUrl({ user: 'dak_admin', password, folder: home.folder, port });
   if (!(await answers(adminUrl, server))) {
     server.stdin?.end();
-    const reason = readFileSync(join(home.folder, 'postgres.log'), 'utf8').slice(-1000);
+    const reason = readFileSync(logFile, 'utf8').slice(-1000);
     throw new Error(`The embedded PostgreSQL did not start: ${reason}`);
   }
+  const endBounding = boundLog(logFile);
   let isStopping = false;
   const failed = new Promise<Error>((resolve) => {
     server.once('exit', (code, signalName) => {
       if (isStopping) return;
-      const log = join(home.folder, 'postgres.log');
-      resolve(new Error(`PostgreSQL ended by itself (${signalName ?? code}); see ${log}.`));
+      resolve(new Error(`PostgreSQL ended by itself (${signalName ?? code}); see ${logFile}.`));
     });
   });
   return {
@@ -68,6 +83,7 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
     failed,
     stop: () => {
       isStopping = true;
+      endBounding();
       return stop(server);
     },
   };
@@ -140,11 +156,14 @@ const SETTINGS = [
 /** No processes of their own for reading ahead, each of which takes memory. */
 const SETTINGS_OF_18 = ['io_method=sync'];
 
-/** Stops the server once the pipe closes (we are gone). A background command of `sh` has no stdin of its own, hence descriptor 3. */
+/**
+ * Stops the server once the pipe closes (we are gone). A background command of `sh` has no stdin of its own, hence
+ * descriptor 3; 4 is the lock of the cluster, which the server's processes alone keep.
+ */
 const GUARD = [
   'exec 3<&0',
   '"$@" </dev/null 3<&- & server=$!',
-  '(read _ <&3; kill -INT $server) & exec 3<&-',
+  '(read _ <&3; kill -INT $server) 4<&- & exec 3<&- 4<&-',
   'wait $server',
 ].join('\n');
 
@@ -153,7 +172,7 @@ function spawnServer(
   data: string,
   port: number,
   settings: readonly string[],
-  log: number,
+  files: { log: number; lock: number },
   user: OperatingSystemUser | null,
 ): ChildProcess {
   const sockets = fitsSocket(home.folder) ? home.folder : '';
@@ -163,8 +182,25 @@ function spawnServer(
   return spawn('/bin/sh', ['-c', GUARD, 'dak-postgres', ...command, ...options], {
     ...identity(home, user),
     detached: true,
-    stdio: ['pipe', log, log],
+    stdio: ['pipe', files.log, files.log, 'ignore', files.lock],
   });
+}
+
+/**
+ * The server's processes hold this lock, so that it tells whether one of them is left, also where their pids are not
+ * to be seen: in another container on the same volume, after a crash of Dak there.
+ * @throws Error when they do not end
+ */
+async function lockServer(folder: string): Promise<FileLock> {
+  const deadline = Date.now() + STOP_WAIT_MS;
+  for (;;) {
+    const lock = tryLockFile(join(folder, 'server.lock'));
+    if (lock !== null) return lock;
+    if (Date.now() > deadline) {
+      throw new Error(`A PostgreSQL that was left behind still works in ${folder}: end it first.`);
+    }
+    await delay(50);
+  }
 }
 
 /** A server that outlived its guard still holds the data folder: it is stopped before the next one starts. */

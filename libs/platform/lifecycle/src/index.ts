@@ -1,3 +1,4 @@
+export { tryLockFile, type FileLock } from './file-lock';
 export { freePort } from './free-port';
 export { startInSteps, type OnStop } from './start-in-steps';
 export { runUntilStopped, type Running } from './run-until-stopped';

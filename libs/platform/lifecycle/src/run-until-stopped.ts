@@ -4,6 +4,8 @@ import { DomainError } from '@dak/kernel';
 const STOP_WITHIN_MS = 30_000;
 /** Ctrl-C in a terminal reaches an app that npm started twice: itself, and passed on by npm. */
 const SAME_SIGNAL_MS = 1_000;
+/** `EX_TEMPFAIL` of sysexits(3): nothing is wrong with this start but that another Dak has the folder. */
+const IN_USE = 75;
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export interface Running {
@@ -17,7 +19,7 @@ export interface Running {
  * The life of an app: start, wait for SIGTERM or SIGINT, stop gracefully within 30 s. Another signal,
  * more than a second after the first, ends at once. A start that fails, or the end of what the app
  * cannot do without, prints one sentence and ends with code 1, so that whoever watches the process
- * starts it again.
+ * starts it again; with code 75 when another Dak works in the data folder.
  */
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
   let running: Running;
@@ -28,7 +30,7 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     if (!(error instanceof DomainError) && process.env['DAK_LOG_LEVEL'] === 'debug') {
       process.stderr.write(`${(error as Error).stack}\n`);
     }
-    process.exit(1);
+    process.exit(isInUse(error) ? IN_USE : 1);
   }
   const signals = listenForSignals();
   const cause = await Promise.race([signals.first, ...(running.failed ? [running.failed] : [])]);
@@ -73,6 +75,10 @@ function listenForSignals(): Signals {
   }
   process.once('disconnect', () => resolve('the end of the process that started it'));
   return signals;
+}
+
+function isInUse(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'data_folder_in_use';
 }
 
 function sentenceOf(error: unknown): string {

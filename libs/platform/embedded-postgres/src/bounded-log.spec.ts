@@ -1,0 +1,22 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { boundLog } from './bounded-log';
+
+describe('the log of the server', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dak-log-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('begins again when it has grown, with what was in it beside it', async () => {
+    const path = join(folder, 'postgres.log');
+    writeFileSync(path, 'first\n');
+    const end = boundLog(path, 10, 5);
+    expect(readFileSync(path, 'utf8')).toBe('first\n');
+    appendFileSync(path, 'second\n');
+    for (let n = 0; readFileSync(path, 'utf8') !== '' && n < 500; n += 1) await delay(10);
+    end();
+    expect(readFileSync(path, 'utf8')).toBe('');
+    expect(readFileSync(`${path}.1`, 'utf8')).toBe('first\nsecond\n');
+  });
+});
