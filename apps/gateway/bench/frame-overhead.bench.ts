@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
 import { createTestDatabase } from '@dak/testing/database';
-import { createGateway, defineRoute } from '../src/service';
+import { createGateway, defineProbe } from '../src/service';
 
 /** autocannon brings no types. */
 const autocannon = createRequire(__filename)('autocannon') as (options: {
@@ -96,15 +96,17 @@ async function main(): Promise<void> {
 }
 
 function probe(path: string, scopes: 'public' | readonly ['api.meta']) {
-  return defineRoute({
-    method: 'GET',
-    path,
-    summary: 'Measured',
-    tag: 'bench',
-    scopes,
-    responses: { 200: { description: 'The body', schema: z.unknown() } },
-    handler: () => ({ status: 200, body: BODY }),
-  });
+  return defineProbe(
+    { scopes, holder: 'everybody' },
+    {
+      method: 'GET',
+      path,
+      summary: 'Measured',
+      tag: 'bench',
+      responses: { 200: { description: 'The body', schema: z.unknown() } },
+      handler: () => ({ status: 200, body: BODY }),
+    },
+  );
 }
 
 function median(values: readonly number[]): number {

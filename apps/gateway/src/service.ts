@@ -289,7 +289,7 @@ function derived(secret: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, 'dak gateway', purpose, 32));
 }
 
-export { defineRoute } from './http';
+export { defineProbe, defineRoute } from './http';
 export type { Route, RouteContext, RouteReply } from './http';
 export type { RouteDescription } from './http/route-table';
 export type { FirstRun, FirstRunOptions } from './first-run/first-run';

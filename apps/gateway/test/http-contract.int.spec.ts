@@ -3,8 +3,10 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { NotFoundError, RefusedError, UnavailableError } from '@dak/kernel';
-import { defineRoute, queryInteger } from '../src/http';
+import { defineProbe, queryInteger } from '../src/http';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
+
+const RIGHT = { scopes: ['api.meta'], holder: 'everybody' } as const;
 
 const answer = { 200: { description: 'What came in', schema: z.record(z.string(), z.unknown()) } };
 
@@ -16,12 +18,11 @@ const errors: Record<string, () => Error> = {
 };
 
 const probes = [
-  defineRoute({
+  defineProbe(RIGHT, {
     method: 'POST',
     path: '/probe',
     summary: 'Echo',
     tag: 'probe',
-    scopes: ['api.meta'],
     unknownFields: 'refuse',
     request: {
       query: z.object({ limit: queryInteger(1, 100).optional() }),
@@ -38,24 +39,22 @@ const probes = [
       body: { body, query, idempotency: call.idempotency ?? null },
     }),
   }),
-  defineRoute({
+  defineProbe(RIGHT, {
     method: 'GET',
     path: '/probe/errors/{kind}',
     summary: 'Fails',
     tag: 'probe',
-    scopes: ['api.meta'],
     request: { params: z.object({ kind: z.string() }) },
     responses: answer,
     handler: ({ params }) => {
       throw errors[params.kind]!();
     },
   }),
-  defineRoute({
+  defineProbe(RIGHT, {
     method: 'POST',
     path: '/probe/stream',
     summary: 'Counts bytes',
     tag: 'probe',
-    scopes: ['api.meta'],
     bodyKind: 'stream',
     maxBodyBytes: 1000,
     responses: answer,

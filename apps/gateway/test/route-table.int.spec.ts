@@ -108,6 +108,9 @@ describe('every route of the table', () => {
           method: route.method,
           path: route.path,
           scopes: route.anyOf,
+          scopes_also: route.also,
+          mailbox_access: route.level,
+          session_only: route.sessionOnly,
           role: route.access === 'superadmin' ? 'superadmin' : route.role,
         }),
       );

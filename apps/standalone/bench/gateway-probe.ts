@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import { createGateway, defineRoute } from '@dak/gateway';
+import { createGateway, defineProbe } from '@dak/gateway';
 import { createLogger } from '@dak/platform/logging';
 import { applyMigrations } from '@dak/platform/migrations';
 import { createSharedState } from '@dak/platform/shared-state';
@@ -17,15 +17,17 @@ import { createSharedState } from '@dak/platform/shared-state';
 const BODY = { items: Array.from({ length: 5 }, (_, id) => ({ id, name: `item ${id}` })) };
 
 function probe(path: string, scopes: 'public' | readonly ['api.meta']) {
-  return defineRoute({
-    method: 'GET',
-    path,
-    summary: 'Answers with the same few bytes',
-    tag: 'bench',
-    scopes,
-    responses: { 200: { description: 'The bytes', schema: z.unknown() } },
-    handler: () => ({ status: 200, body: BODY }),
-  });
+  return defineProbe(
+    { scopes, holder: 'everybody' },
+    {
+      method: 'GET',
+      path,
+      summary: 'Answers with the same few bytes',
+      tag: 'bench',
+      responses: { 200: { description: 'The bytes', schema: z.unknown() } },
+      handler: () => ({ status: 200, body: BODY }),
+    },
+  );
 }
 
 async function main(adminUrl: string, keyFile: string): Promise<void> {

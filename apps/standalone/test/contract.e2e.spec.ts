@@ -1,3 +1,4 @@
+import { RIGHTS, type Right } from '@dak/contracts/rights';
 import type { RouteDescription } from '@dak/gateway';
 import { describeOnBothRuns } from './distributed-stack';
 import { plainRoute, plainRouteNames, routeName, send, STOCK_PER_ROUND } from './plain-requests';
@@ -42,6 +43,14 @@ describeOnBothRuns('the API', (startStack) => {
   it('has no plain request for a route that is gone', () => {
     const routes = stack.gateway.routeTable().map(routeName);
     expect(plainRouteNames().filter((name) => !routes.includes(name))).toEqual([]);
+  });
+
+  it('has the actions of the rights table and no others, each with the right that stands there', () => {
+    const { routes } = stack.gateway;
+    const actions = routes.map(({ method, path }) => `${method} ${path}`);
+    expect(actions.sort()).toEqual(Object.keys(RIGHTS).sort());
+    const rights: Readonly<Record<string, Right>> = RIGHTS;
+    for (const { method, path, right } of routes) expect(right).toBe(rights[`${method} ${path}`]);
   });
 
   it('takes the key in either header and the session as bearer token', async () => {

@@ -8,7 +8,6 @@ import { revokeApiKey } from './revoke-api-key';
 
 const common = {
   tag: 'api-keys',
-  scopes: { anyOf: ['admin.manage'], role: 'admin' },
 } as const;
 
 const createdApiKey = ApiKeyRecord.extend({

@@ -15,7 +15,7 @@ import {
 } from './department-bodies';
 import { getDepartment, listDepartments } from './list-departments';
 
-const common = { tag: 'departments', scopes: ['departments.manage'] } as const;
+const common = { tag: 'departments' } as const;
 const responses = { 200: { description: 'The department', schema: DepartmentRecord } };
 
 export function departmentRoutes(parts: IdentityParts): Route[] {

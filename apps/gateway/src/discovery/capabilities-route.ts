@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCOPES, type Principal } from '@dak/kernel';
+import { SCOPES, type Principal, type Scope } from '@dak/kernel';
 import { EVENT_KINDS } from '@dak/contracts/events';
 import { DEFAULT_PER_PAGE, EXACT_TOTAL_LIMIT, MAX_PER_PAGE } from '@dak/platform/paging';
 import { defineRoute, type Route } from '../http';
@@ -22,6 +22,11 @@ const operation = z.object({
   path: z.string(),
   summary: z.string(),
   scopes: z.array(z.enum(SCOPES)).meta({ description: 'Any one suffices' }),
+  scopes_also: z.array(z.enum(SCOPES)).meta({ description: 'All are needed on top' }),
+  mailbox_access: z
+    .enum(['read', 'write', 'send'])
+    .nullable()
+    .meta({ description: 'What the caller needs at the mailbox' }),
   role: z.enum(['admin', 'superadmin']).nullable(),
   session_only: z.boolean(),
   granted: z.boolean().meta({ description: 'Whether the caller may use it' }),
@@ -51,7 +56,6 @@ export function capabilitiesRoute(options: CapabilitiesOptions): Route {
     path: '/capabilities',
     summary: 'Scopes, limits and resources of the API for the caller',
     tag: 'meta',
-    scopes: ['api.meta'],
     responses: { 200: { description: 'What the caller may do', schema: Capabilities } },
     handler: ({ principal }) => {
       descriptions ??= describeRoutes(options.routes());
@@ -94,6 +98,8 @@ function resources(descriptions: readonly RouteDescription[], principal: Princip
       path: description.path,
       summary: description.summary,
       scopes: description.anyOf,
+      scopes_also: description.also,
+      mailbox_access: description.level,
       role: description.access === 'superadmin' ? 'superadmin' : description.role,
       session_only: description.sessionOnly,
       granted: isGranted(description, principal),
@@ -106,5 +112,6 @@ function isGranted(route: RouteDescription, principal: Principal): boolean {
   if (route.sessionOnly && principal.type !== 'session') return false;
   if (route.access === 'superadmin') return principal.role === 'superadmin';
   if (route.role === 'admin' && principal.role === 'user') return false;
-  return route.anyOf.some((scope) => principal.scopes.includes(scope));
+  const has = (scope: Scope): boolean => principal.scopes.includes(scope);
+  return (route.anyOf.length === 0 || route.anyOf.some(has)) && route.also.every(has);
 }

@@ -18,7 +18,6 @@ export function documentRoutes(options: DocumentOptions): Route[] {
       path: '/openapi.json',
       summary: 'The OpenAPI 3.1.0 document of this API',
       tag: 'meta',
-      scopes: 'public',
       responses: {
         200: { description: 'OpenAPI 3.1.0', schema: z.record(z.string(), z.unknown()) },
       },
@@ -33,7 +32,6 @@ export function documentRoutes(options: DocumentOptions): Route[] {
       base: 'site',
       summary: 'The documentation of this API for people',
       tag: 'meta',
-      scopes: 'public',
       responses: { 200: { description: 'A page', contentType: 'text/html' } },
       handler: () => ({
         status: 200,

@@ -24,7 +24,6 @@ export function indexRoute(options: IndexOptions): Route {
     path: '/',
     summary: 'Discover the API and the current principal',
     tag: 'meta',
-    scopes: ['api.meta'],
     responses: {
       200: {
         description: 'The caller as the API sees them',

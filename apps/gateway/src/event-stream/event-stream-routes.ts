@@ -45,7 +45,6 @@ export function eventStreamRoutes(parts: {
       tag: 'events',
       summary: 'Follow events as they happen',
       description: DESCRIPTION,
-      scopes: ['mail.read'],
       request: { query: streamQuery },
       responses: { 200: { description: 'The events', contentType: 'text/event-stream' } },
       handler: async ({ query, headers }) => {

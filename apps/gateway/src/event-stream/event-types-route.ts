@@ -29,7 +29,6 @@ export function eventTypesRoute(): Route {
     path: '/webhooks/event-types',
     tag: 'webhooks',
     summary: 'List the kinds of events with their JSON Schemas',
-    scopes: ['webhooks.manage'],
     request: {
       query: z.object({
         page: queryInteger(1, 1_000).optional(),

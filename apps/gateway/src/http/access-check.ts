@@ -1,5 +1,6 @@
+import type { Right } from '@dak/contracts/rights';
 import { ForbiddenError, type Principal, type Scope } from '@dak/kernel';
-import { scopeRule, type Access } from './route';
+import { anyScope } from './route';
 
 export type AccessCheck = (principal: Principal) => void;
 
@@ -7,19 +8,23 @@ export type AccessCheck = (principal: Principal) => void;
  * The check of one route, ready to run.
  * @returns a function that throws ForbiddenError and names what is missing
  */
-export function compileAccess(access: Access): AccessCheck {
-  if (access === 'session-superadmin') return requireSuperadminSession;
-  const rule = scopeRule(access);
-  if (rule === null) return () => undefined;
-  const { anyOf, role, sessionOnly } = rule;
+export function compileAccess(right: Right): AccessCheck {
+  const { also = [], role, session } = right;
+  if (role === 'superadmin') return requireSuperadminSession;
+  const anyOf = anyScope(right);
   return (principal) => {
-    if (sessionOnly === true && principal.type !== 'session') {
+    if (session === true && principal.type !== 'session') {
       throw new ForbiddenError(
         'This needs a person: an API key cannot do it, sign in with POST /api/v1/auth/login.',
         'session_required',
       );
     }
-    if (!anyOf.some((scope) => principal.scopes.includes(scope))) throw missingScope(anyOf);
+    const { scopes } = principal;
+    if (anyOf.length > 0 && !anyOf.some((scope) => scopes.includes(scope))) {
+      throw missingScope(anyOf);
+    }
+    const missing = also.filter((scope) => !scopes.includes(scope));
+    if (missing.length > 0) throw missingScope(missing.slice(0, 1));
     if (role === 'admin' && principal.role === 'user') {
       throw new ForbiddenError('This needs the role admin in the organization.', 'missing_role');
     }
@@ -31,7 +36,8 @@ function requireSuperadminSession(principal: Principal): void {
   throw new ForbiddenError('This needs the session of a superadmin.', 'superadmin_required');
 }
 
-function missingScope(anyOf: readonly Scope[]): ForbiddenError {
+/** @param anyOf of which one would do */
+export function missingScope(anyOf: readonly Scope[]): ForbiddenError {
   const names = anyOf.join(' or ');
   return new ForbiddenError(
     `The scope ${names} is missing: use a key or session that has it.`,

@@ -7,4 +7,4 @@ export {
   queryInteger,
   queryTime,
 } from './query-fields';
-export { defineRoute, type Route, type RouteContext, type RouteReply } from './route';
+export { defineProbe, defineRoute, type Route, type RouteContext, type RouteReply } from './route';

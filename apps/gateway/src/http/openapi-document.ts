@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { SchemaWriter, type JsonSchema } from './json-schema';
-import { scopeRule, type Route } from './route';
+import { anyScope, type Route } from './route';
 import { API_BASE } from './route-table';
 
 export interface OpenApiOptions {
@@ -103,23 +103,33 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
 }
 
 function operation(route: Route, writer: SchemaWriter): JsonSchema {
-  const rule = scopeRule(route.scopes);
-  const isPublic = route.scopes === 'public';
-  const isSession = route.scopes === 'session-superadmin' || rule?.sessionOnly === true;
+  const { right } = route;
+  const isPublic = right.scopes === 'public';
   return {
     operationId: operationId(route),
     summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
+    ...described(route),
     tags: [route.tag],
-    ...(isPublic ? { security: [] } : isSession ? { security: [{ session: [] }] } : {}),
-    ...(rule === null ? {} : { 'x-scopes': rule.anyOf }),
-    ...(rule?.role === undefined ? {} : { 'x-role': rule.role }),
-    ...(route.scopes === 'session-superadmin' ? { 'x-role': 'superadmin' } : {}),
+    ...(isPublic
+      ? { security: [] }
+      : right.session === true
+        ? { security: [{ session: [] }] }
+        : {}),
+    ...(typeof right.scopes === 'string' ? {} : { 'x-scopes': anyScope(right) }),
+    ...(right.also === undefined ? {} : { 'x-scopes-also': right.also }),
+    ...(right.role === undefined ? {} : { 'x-role': right.role }),
+    ...(right.level === undefined ? {} : { 'x-mailbox-access': right.level }),
     ...(route.emits === undefined ? {} : { 'x-emits': route.emits }),
     parameters: parameters(route, writer),
     ...requestBody(route, writer),
     responses: { ...successes(route, writer), ...failures(route) },
   };
+}
+
+/** What the route says, and the condition of its right after it. */
+function described({ description, right }: Route): { description?: string } {
+  const texts = [description, right.condition].filter((text) => text !== undefined);
+  return texts.length === 0 ? {} : { description: texts.join(' ') };
 }
 
 /** `GET /conversations/{id}/messages` → `get_conversations_id_messages`. */
@@ -258,9 +268,9 @@ function ownHeaders(headers: Readonly<Record<string, string>> | undefined): Json
 function failures(route: Route): JsonSchema {
   const writes = route.method !== 'GET';
   const statuses = [400, 429, 500, 503];
-  if (route.scopes !== 'public') statuses.push(403);
+  if (route.right.scopes !== 'public') statuses.push(403);
   // Public routes that take a credential in their body answer 401 as well.
-  if (route.scopes !== 'public' || writes) statuses.push(401);
+  if (route.right.scopes !== 'public' || writes) statuses.push(401);
   if (route.request.params !== undefined || writes) statuses.push(404);
   if (writes) statuses.push(409, 422);
   if (route.versioned) statuses.push(412);

@@ -23,7 +23,7 @@ import {
 import { compileInput, type InputParser } from './request-input';
 import { writeError, writeReply } from './reply-writer';
 import type { HeaderList } from './response-headers';
-import { scopeRule, type Route } from './route';
+import type { Route } from './route';
 import { fullPath } from './route-table';
 
 export interface RequestHandlerDeps {
@@ -78,7 +78,7 @@ function compile(route: Route, metrics: HttpMetrics): CompiledRoute {
     route,
     label: `${route.method} ${route.path}`,
     input: compileInput(route),
-    checkAccess: compileAccess(route.scopes),
+    checkAccess: compileAccess(route.right),
     timer: metrics.timer(fullPath(route), route.method),
     timeoutMs: route.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   };
@@ -138,7 +138,7 @@ class Exchange {
       this.deps.writeAudit,
     );
     context.deadline = this.deps.clock() + match.target.timeoutMs;
-    if (route.scopes === 'public') {
+    if (route.right.scopes === 'public') {
       await this.limitAnonymous();
     } else {
       context.principal = await this.authenticate(route);
@@ -171,7 +171,7 @@ class Exchange {
     try {
       checkAccess(context.principal!);
     } catch (error) {
-      if (route.scopes === 'session-superadmin' || scopeRule(route.scopes)?.role !== undefined) {
+      if (route.right.role !== undefined) {
         await context.audit({
           action: 'access.refused',
           target: { type: 'route', id: this.label },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from '@dak/kernel';
-import { scopeRule, type Method, type RateClass, type Route } from './route';
+import type { Holder, MailboxLevel, Right } from '@dak/contracts/rights';
+import { anyScope, type Method, type RateClass, type Route } from './route';
 
 export const API_BASE = '/api/v1';
 
@@ -16,10 +17,16 @@ export interface RouteDescription {
   path: string;
   tag: string;
   summary: string;
-  /** `public` needs no credential; `superadmin` the session of one. */
-  access: 'public' | 'superadmin' | 'scopes';
+  /** `public` needs no credential, `credential` any one, `superadmin` the session of one. */
+  access: 'public' | 'credential' | 'superadmin' | 'scopes';
   /** Any one suffices; empty unless `access` is `scopes`. */
   anyOf: readonly Scope[];
+  /** Needed on top. */
+  also: readonly Scope[];
+  holder: Holder;
+  /** Needed at the mailbox. */
+  level: MailboxLevel | null;
+  condition: string | null;
   role: 'admin' | null;
   sessionOnly: boolean;
   rateClass: RateClass;
@@ -34,17 +41,20 @@ export interface RouteDescription {
 
 export function describeRoutes(routes: readonly Route[]): RouteDescription[] {
   return routes.map((route) => {
-    const rule = scopeRule(route.scopes);
+    const { right } = route;
     return {
       method: route.method,
       path: fullPath(route),
       tag: route.tag,
       summary: route.summary,
-      access:
-        rule !== null ? 'scopes' : route.scopes === 'public' ? 'public' : ('superadmin' as const),
-      anyOf: rule?.anyOf ?? [],
-      role: rule?.role ?? null,
-      sessionOnly: rule === null ? route.scopes !== 'public' : (rule.sessionOnly ?? false),
+      access: accessOf(right),
+      anyOf: anyScope(right),
+      also: right.also ?? [],
+      holder: right.holder,
+      level: right.level ?? null,
+      condition: right.condition ?? null,
+      role: right.role === 'admin' ? 'admin' : null,
+      sessionOnly: right.session ?? false,
       rateClass: route.rateClass,
       bodyKind: route.bodyKind,
       idempotent: route.idempotency !== 'none',
@@ -56,4 +66,9 @@ export function describeRoutes(routes: readonly Route[]): RouteDescription[] {
           : z.toJSONSchema(route.request.body, { io: 'input', unrepresentable: 'any' }),
     };
   });
+}
+
+function accessOf({ scopes, role }: Right): RouteDescription['access'] {
+  if (role === 'superadmin') return 'superadmin';
+  return typeof scopes === 'string' ? scopes : 'scopes';
 }

@@ -1,22 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
+import { RIGHTS, type Action, type Right } from '@dak/contracts/rights';
 import type { Principal, Scope } from '@dak/kernel';
 import type { CallOptions, IdempotencyKey } from '@dak/platform/grpc';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type RateClass = 'read' | 'write';
-
-/** Any one of `anyOf` suffices; `role` and `sessionOnly` are needed on top. */
-export interface ScopeRule {
-  readonly anyOf: readonly Scope[];
-  readonly role?: 'admin';
-  /** A person's session; an API key is refused whatever its scopes. */
-  readonly sessionOnly?: boolean;
-}
-
-/** Who may call a route: a list of scopes of which one suffices, a rule, a superadmin's session, or everybody. */
-export type Access = readonly Scope[] | ScopeRule | 'session-superadmin' | 'public';
 
 /** An audit entry beside the ones that the gateway's own operations write with their change. */
 export interface AuditNote {
@@ -82,24 +72,32 @@ interface ResponseDefinition {
 }
 
 type OutputOf<S> = S extends z.ZodType ? z.output<S> : undefined;
-type PrincipalOf<A> = A extends 'public' ? null : Principal;
+type PrincipalOf<R extends Right> = R['scopes'] extends 'public' ? null : Principal;
+
+/** The paths of the rights table for a method. */
+type PathOf<M extends Method> = Action extends infer A
+  ? A extends `${M} ${infer Path}`
+    ? Path
+    : never
+  : never;
 
 export interface RouteDefinition<
-  A extends Access = Access,
+  M extends Method = Method,
+  Path extends string = string,
+  R extends Right = Right,
   P extends z.ZodType | undefined = z.ZodType | undefined,
   Q extends z.ZodType | undefined = z.ZodType | undefined,
   B extends z.ZodType | undefined = z.ZodType | undefined,
 > {
-  method: Method;
+  method: M;
   /** Relative to `/api/v1`, or to the site with `base: 'site'`; parameters as `{id}`. */
-  path: string;
+  path: Path;
   /** @default 'api' */
   base?: 'api' | 'site';
   summary: string;
   description?: string;
   /** The resource it belongs to, as `/capabilities` and the documents group it. */
   tag: string;
-  scopes: A;
   /** @default read for GET, write for all others */
   rateClass?: RateClass;
   /**
@@ -126,12 +124,14 @@ export interface RouteDefinition<
   /** Event kinds that the operation leads to. */
   emits?: readonly string[];
   handler: (
-    context: RouteContext<PrincipalOf<A>, OutputOf<P>, OutputOf<Q>, OutputOf<B>>,
+    context: RouteContext<PrincipalOf<R>, OutputOf<P>, OutputOf<Q>, OutputOf<B>>,
   ) => Promise<RouteReply> | RouteReply;
 }
 
 /** A route whose schemas are checked and whose types are no longer needed. */
 export interface Route extends Omit<RouteDefinition, 'handler' | 'request'> {
+  /** Who may call it. */
+  right: Right;
   request: { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
   base: 'api' | 'site';
   rateClass: RateClass;
@@ -144,21 +144,39 @@ export interface Route extends Omit<RouteDefinition, 'handler' | 'request'> {
   ) => Promise<RouteReply> | RouteReply;
 }
 
-/** The one way to state a route; routing, checks, documents and the test matrix are made from it. */
+/**
+ * The one way to state a route; routing, checks, documents and the test matrix are made from it. Who may
+ * call it stands in the rights table (`@dak/contracts/rights`): without a row there, its path is a type error.
+ */
 export function defineRoute<
-  const A extends Access,
+  const M extends Method,
+  const Path extends PathOf<M>,
   P extends z.ZodType | undefined = undefined,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->(definition: RouteDefinition<A, P, Q, B>): Route {
+>(definition: RouteDefinition<M, Path, (typeof RIGHTS)[`${M} ${Path}` & Action], P, Q, B>): Route {
+  const rights: Readonly<Record<string, Right | undefined>> = RIGHTS;
+  const right = rights[`${definition.method} ${definition.path}`];
+  if (right === undefined) throw new Error(`${definition.path} has no row in the rights table`);
+  return defineProbe(right, definition as RouteDefinition);
+}
+
+/** A route that is not of the API, with its own right: for tests and benches. */
+export function defineProbe<
+  const R extends Right,
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(right: R, definition: RouteDefinition<Method, string, R, P, Q, B>): Route {
   const isPost = definition.method === 'POST';
   return {
     ...definition,
+    right,
     request: definition.request ?? {},
     base: definition.base ?? 'api',
     rateClass: definition.rateClass ?? (definition.method === 'GET' ? 'read' : 'write'),
     idempotency:
-      definition.idempotency ?? (isPost && definition.scopes !== 'public' ? 'service' : 'none'),
+      definition.idempotency ?? (isPost && right.scopes !== 'public' ? 'service' : 'none'),
     unknownFields: definition.unknownFields ?? 'ignore',
     bodyKind: definition.bodyKind ?? (definition.request?.body === undefined ? 'none' : 'json'),
     versioned: definition.versioned ?? false,
@@ -166,8 +184,7 @@ export function defineRoute<
   };
 }
 
-/** The scope rule behind an access; null for public routes and superadmin sessions. */
-export function scopeRule(access: Access): ScopeRule | null {
-  if (access === 'public' || access === 'session-superadmin') return null;
-  return 'anyOf' in access ? access : { anyOf: access };
+/** The scopes of which any one suffices; none where a credential is enough, or not even needed. */
+export function anyScope({ scopes }: Right): readonly Scope[] {
+  return typeof scopes === 'string' ? [] : scopes;
 }

@@ -13,7 +13,6 @@ export function analyticsRoutes({ analytics }: Pick<MailClients, 'analytics'>): 
       method: 'GET',
       path: '/analytics/overview',
       tag: 'analytics',
-      scopes: ['analytics.read'],
       summary: 'Numbers of mail and conversations',
       description:
         'Made from events within a second or two. Users get the numbers of what they can read now, admins those of the organization.',

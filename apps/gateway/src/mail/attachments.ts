@@ -26,7 +26,7 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 const DOWNLOAD = 'attachment download';
 const UPLOAD = 'attachment upload';
 
-const common = { tag: 'attachments', scopes: ['mail.send'] } as const;
+const common = { tag: 'attachments' } as const;
 const upload = { 201: { description: 'The upload', schema: UploadRecord } };
 const tokenParams = z.object({ token: z.string().regex(/^upl_[A-Za-z0-9_-]{32}$/) });
 const ticketParams = z.object({ ticket: z.string().min(1).max(4096) });
@@ -132,7 +132,6 @@ export function attachmentRoutes(
       path: '/api/public/uploads/{ticket}',
       tag: 'attachments',
       summary: 'Send the content of a prepared upload',
-      scopes: 'public',
       bodyKind: 'stream',
       maxBodyBytes: MAX_FILE_BYTES,
       timeoutMs: UPLOAD_TIMEOUT_MS,
@@ -179,7 +178,6 @@ export function attachmentRoutes(
       tag: 'attachments',
       summary: 'Get a link to an attachment',
       description: 'The link needs no credentials and is good for 5 minutes.',
-      scopes: ['mail.read'],
       request: { params: z.object({ id: z.uuid(), mid: z.uuid(), aid: z.uuid() }) },
       responses: {
         200: {
@@ -212,7 +210,6 @@ export function attachmentRoutes(
       path: '/api/public/attachments/{ticket}',
       tag: 'attachments',
       summary: 'Download an attachment by its link',
-      scopes: 'public',
       timeoutMs: UPLOAD_TIMEOUT_MS,
       request: { params: ticketParams },
       responses: {

@@ -11,7 +11,6 @@ import type { MailDirectory } from './mail-directory';
 const changes = {
   method: 'POST',
   tag: 'conversations',
-  scopes: ['mail.write'],
   emits: ['conversation.updated'],
 } as const;
 

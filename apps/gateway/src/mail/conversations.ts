@@ -18,10 +18,9 @@ import type { MailClients } from './mail-clients';
 import type { MailDirectory } from './mail-directory';
 import { servicePageReply, toPageRequest } from './service-page';
 
-const reads = { tag: 'conversations', scopes: ['mail.read'] } as const;
+const reads = { tag: 'conversations' } as const;
 const changes = {
   tag: 'conversations',
-  scopes: ['mail.write'],
   emits: ['conversation.updated'],
 } as const;
 

@@ -7,7 +7,7 @@ import { servicePageReply, toPageRequest } from './service-page';
 import { previewBody, toComposeRequest, toReplyRequest } from './submission-bodies';
 import { created } from './submissions';
 
-const common = { tag: 'drafts', scopes: ['mail.write'] } as const;
+const common = { tag: 'drafts' } as const;
 const draft = { 200: { description: 'The draft', schema: DraftRecord } };
 
 /** As the body of a mail, or with conversation_id of an answer; recipients may be incomplete. */
@@ -21,7 +21,6 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       ...common,
       method: 'GET',
       path: '/drafts',
-      scopes: ['mail.read', 'mail.write'],
       summary: 'List drafts',
       request: {
         query: z.object({
@@ -69,7 +68,6 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       ...common,
       method: 'GET',
       path: '/drafts/{id}',
-      scopes: ['mail.read', 'mail.write'],
       summary: 'Get a draft',
       request: { params: idParams },
       responses: draft,
@@ -118,7 +116,6 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       ...common,
       method: 'POST',
       path: '/drafts/{id}/send',
-      scopes: ['mail.send'],
       summary: 'Send a draft',
       versioned: true,
       request: { params: idParams },

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 6 * 3600 * 1000;
 /** A gRPC message has room for 4 MiB. */
 const MAX_PART_BYTES = 1024 * 1024;
 
-const common = { tag: 'mailboxes', scopes: ['mailboxes.manage'] } as const;
+const common = { tag: 'mailboxes' } as const;
 
 export function importRoutes({ imports }: Pick<MailClients, 'imports'>): Route[] {
   return [

@@ -6,7 +6,7 @@ import type { MailClients } from './mail-clients';
 import { sentFields } from './request-fields';
 import { servicePageReply, toPageRequest } from './service-page';
 
-const changes = { tag: 'labels', scopes: ['mail.write'] } as const;
+const changes = { tag: 'labels' } as const;
 
 const label = LabelRecord.meta({ id: 'Label' });
 
@@ -37,7 +37,6 @@ export function labelRoutes({ labels }: Pick<MailClients, 'labels'>): Route[] {
       method: 'GET',
       path: '/labels',
       tag: 'labels',
-      scopes: ['mail.read'],
       summary: 'List labels',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of labels, by name', schema: pageOf(label) } },

@@ -14,8 +14,7 @@ import type { MailClients } from './mail-clients';
 import { namedIds, type MailDirectory } from './mail-directory';
 import { servicePageReply, toPageRequest } from './service-page';
 
-const reads = { tag: 'mailboxes', scopes: ['mail.read', 'mailboxes.manage'] } as const;
-const manages = { tag: 'mailboxes', scopes: ['mailboxes.manage'] } as const;
+const common = { tag: 'mailboxes' } as const;
 
 const mailbox = MailboxRecord.meta({ id: 'Mailbox' });
 const one = { 200: { description: 'The mailbox', schema: mailbox } };
@@ -29,7 +28,7 @@ export function mailboxRoutes(
 ): Route[] {
   return [
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/mailboxes',
       summary: 'List mailboxes',
@@ -55,7 +54,7 @@ export function mailboxRoutes(
       },
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'POST',
       path: '/mailboxes',
       summary: 'Create mailbox',
@@ -67,7 +66,7 @@ export function mailboxRoutes(
       },
     }),
     defineRoute({
-      ...reads,
+      ...common,
       method: 'GET',
       path: '/mailboxes/{id}',
       summary: 'Get mailbox',
@@ -77,7 +76,7 @@ export function mailboxRoutes(
         documentReply(200, await mailboxes.getMailbox({ id: params.id }, call)),
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'PATCH',
       path: '/mailboxes/{id}',
       summary: 'Update mailbox',
@@ -91,7 +90,7 @@ export function mailboxRoutes(
       },
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'DELETE',
       path: '/mailboxes/{id}',
       summary: 'Delete mailbox',
@@ -105,7 +104,7 @@ export function mailboxRoutes(
       },
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'POST',
       path: '/mailboxes/{id}/restore',
       summary: 'Restore a mailbox that was deleted in the last 30 days',
@@ -115,7 +114,7 @@ export function mailboxRoutes(
         documentReply(200, await mailboxes.restoreMailbox({ id: params.id }, call)),
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'GET',
       path: '/mailboxes/{id}/assignments',
       summary: 'Get who sees the mailbox',
@@ -125,7 +124,7 @@ export function mailboxRoutes(
         documentReply(200, await mailboxes.getAssignments({ mailboxId: params.id }, call)),
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'PUT',
       path: '/mailboxes/{id}/assignments',
       summary: 'Assign the mailbox to users and departments',
@@ -148,7 +147,7 @@ export function mailboxRoutes(
       },
     }),
     defineRoute({
-      ...manages,
+      ...common,
       method: 'GET',
       path: '/mailboxes/{id}/connection',
       summary: 'Inspect how the mailbox gets its mail',

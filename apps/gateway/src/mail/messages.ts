@@ -10,7 +10,7 @@ import { servicePageReply, toPageRequest } from './service-page';
 
 const RAW_TIMEOUT_MS = 10 * 60_000;
 
-const reads = { method: 'GET', tag: 'messages', scopes: ['mail.read'] } as const;
+const reads = { method: 'GET', tag: 'messages' } as const;
 const messageParams = z.object({ id: z.uuid(), mid: z.uuid() });
 const include = z.enum(['headers']).optional().meta({
   description: '`headers`: with all header fields as they came.',
@@ -93,7 +93,6 @@ export function messageRoutes(
       method: 'POST',
       path: '/conversations/{id}/notes',
       tag: 'messages',
-      scopes: ['mail.write'],
       summary: 'Write an internal note',
       description: 'It is seen by those who see the conversation and never leaves.',
       request: {

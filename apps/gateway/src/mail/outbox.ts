@@ -5,7 +5,7 @@ import type { MailClients } from './mail-clients';
 import { servicePageReply, toPageRequest } from './service-page';
 import { sendAtOf } from './submission-bodies';
 
-const common = { tag: 'outbox', scopes: ['mail.send'] } as const;
+const common = { tag: 'outbox' } as const;
 const time = z.iso.datetime({ offset: true }).nullable().optional();
 
 export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>): Route[] {

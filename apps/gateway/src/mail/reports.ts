@@ -26,7 +26,6 @@ export function reportRoutes({ analytics }: Pick<MailClients, 'analytics'>): Rou
       method: 'GET',
       path: `/reports/${name}`,
       tag: 'reports',
-      scopes: ['reports.read'],
       summary,
       description: `${rows} ${CSV} Users get the numbers of what they can read now.`,
       request: { query: z.object(analyticsFields) },

@@ -22,7 +22,7 @@ import {
 } from './rule-bodies';
 import { servicePageReply, toPageRequest } from './service-page';
 
-const common = { tag: 'rules', scopes: ['rules.manage'] } as const;
+const common = { tag: 'rules' } as const;
 
 const rule = RuleRecord.meta({ id: 'Rule' });
 const run = RuleRunRecord.meta({ id: 'RuleRun' });

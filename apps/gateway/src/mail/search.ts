@@ -35,7 +35,6 @@ export function searchRoutes({ conversations }: Pick<MailClients, 'conversations
       method: 'POST',
       path: '/search',
       tag: 'search',
-      scopes: ['mail.read'],
       summary: 'Search mail',
       description: 'The page may be asked for in the body or, as everywhere, in the query.',
       rateClass: 'read',

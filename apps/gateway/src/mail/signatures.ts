@@ -8,7 +8,6 @@ import { created } from './submissions';
 const common = {
   tag: 'signatures',
   // Which of the two is needed depends on whether the signature belongs to a mailbox.
-  scopes: ['mail.write', 'brand.manage'],
 } as const;
 
 const createBody = z.object({
@@ -27,7 +26,6 @@ export function signatureRoutes({ signatures }: Pick<MailClients, 'signatures'>)
       ...common,
       method: 'GET',
       path: '/signatures',
-      scopes: ['mail.read', 'mail.write', 'brand.manage'],
       summary: 'List signatures',
       request: { query: z.object(pageFields) },
       responses: {

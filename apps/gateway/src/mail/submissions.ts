@@ -16,7 +16,6 @@ import {
 
 const sends = {
   method: 'POST',
-  scopes: ['mail.send'],
   // A mistyped send_at must not send now.
   unknownFields: 'refuse',
   responses: { 201: { description: 'Queued or sent', schema: SubmissionReceipt } },
@@ -58,7 +57,6 @@ export function submissionRoutes({ submissions }: Pick<MailClients, 'submissions
       tag: 'compose',
       summary: 'Show what a mail or an answer would be, without sending it',
       description: 'The body of /compose/send, or of a reply with its conversation_id.',
-      scopes: ['mail.send'],
       unknownFields: 'refuse',
       idempotency: 'none',
       request: { body: previewBody },

@@ -13,7 +13,7 @@ import { jsonField, sentFields } from './request-fields';
 import { servicePageReply, toPageRequest } from './service-page';
 import { created } from './submissions';
 
-const common = { tag: 'templates', scopes: ['templates.manage'] } as const;
+const common = { tag: 'templates' } as const;
 const template = { 200: { description: 'The template', schema: TemplateRecord } };
 
 const variable = z.object({

@@ -15,11 +15,10 @@ import { administerOrganization, updateOrganization } from './update-organizatio
 const settings = {
   tag: 'organization',
   path: '/settings/organization',
-  scopes: { anyOf: ['admin.manage'], role: 'admin' },
   responses: { 200: { description: 'The organization', schema: OrganizationRecord } },
 } as const;
 
-const platform = { tag: 'platform', scopes: 'session-superadmin' } as const;
+const platform = { tag: 'platform' } as const;
 
 export function organizationRoutes(parts: IdentityParts): Route[] {
   return [

@@ -24,7 +24,7 @@ const begun = {
   },
 };
 
-const common = { tag: 'sessions', scopes: 'public' } as const;
+const common = { tag: 'sessions' } as const;
 
 export function sessionRoutes(parts: SessionParts): Route[] {
   return [

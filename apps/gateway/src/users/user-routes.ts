@@ -16,8 +16,6 @@ import { getUser, listUsers } from './list-users';
 import { updateUser } from './update-user';
 import { createdUser, createUserBody, inviteFields, updateUserBody } from './user-bodies';
 
-const SETTINGS = { anyOf: ['admin.manage'], role: 'admin' } as const;
-
 export function userRoutes(parts: IdentityParts): Route[] {
   return [
     defineRoute({
@@ -25,7 +23,6 @@ export function userRoutes(parts: IdentityParts): Route[] {
       path: '/settings/users',
       summary: 'List users',
       tag: 'users',
-      scopes: SETTINGS,
       request: {
         query: z.object({
           ...pageFields,
@@ -43,7 +40,6 @@ export function userRoutes(parts: IdentityParts): Route[] {
       path: '/settings/users',
       summary: 'Add a user',
       tag: 'users',
-      scopes: SETTINGS,
       idempotency: 'gateway',
       request: { body: createUserBody },
       responses: { 201: { description: 'The user', schema: createdUser } },
@@ -54,7 +50,6 @@ export function userRoutes(parts: IdentityParts): Route[] {
       path: '/settings/users/{id}',
       summary: 'Get a user',
       tag: 'users',
-      scopes: SETTINGS,
       request: { params: idParams },
       responses: { 200: { description: 'The user', schema: UserRecord } },
       handler: async ({ principal, params }) => {
@@ -69,7 +64,6 @@ export function userRoutes(parts: IdentityParts): Route[] {
       description:
         'Role, departments and deactivation take effect on all their keys and sessions with the next request. The last admin cannot be demoted or deactivated (409).',
       tag: 'users',
-      scopes: SETTINGS,
       versioned: true,
       request: { params: idParams, body: updateUserBody },
       responses: { 200: { description: 'The user', schema: UserRecord } },
@@ -81,7 +75,6 @@ export function userRoutes(parts: IdentityParts): Route[] {
       summary: 'Invite a user again',
       description: 'For a lost invite or a forgotten password. Earlier invites end.',
       tag: 'users',
-      scopes: SETTINGS,
       idempotency: 'gateway',
       request: { params: idParams },
       responses: { 201: { description: 'A one-use token', schema: z.object(inviteFields) } },

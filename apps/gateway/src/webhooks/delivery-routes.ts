@@ -12,7 +12,7 @@ import { servicePageReply, toPageRequest } from '../mail/service-page';
 import { eventTypes } from './webhook-bodies';
 import type { WebhookClients } from './webhook-clients';
 
-const common = { tag: 'webhooks', scopes: ['webhooks.manage'] } as const;
+const common = { tag: 'webhooks' } as const;
 
 const delivery = WebhookDeliveryRecord.meta({ id: 'WebhookDelivery' });
 const detail = WebhookDeliveryDetail.meta({ id: 'WebhookDeliveryDetail' });

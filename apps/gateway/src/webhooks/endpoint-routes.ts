@@ -21,7 +21,7 @@ import {
 } from './webhook-bodies';
 import type { WebhookClients } from './webhook-clients';
 
-const common = { tag: 'webhooks', scopes: ['webhooks.manage'] } as const;
+const common = { tag: 'webhooks' } as const;
 
 const webhook = WebhookRecord.meta({ id: 'Webhook' });
 const created = CreatedWebhookRecord.meta({ id: 'CreatedWebhook' });

@@ -7,7 +7,6 @@ import type { WebhookClients } from './webhook-clients';
 const settings = {
   tag: 'webhooks',
   path: '/settings/webhook-secret',
-  scopes: { anyOf: ['admin.manage'], role: 'admin' },
 } as const;
 
 /** The secret that all webhooks of the organization without one of their own are signed with. */

@@ -1,0 +1,33 @@
+import type { Scope } from '@dak/kernel';
+
+/** Whom a record answers to. For everybody else it is as if it were not there (404), unless said otherwise. */
+export const HOLDERS = {
+  mailbox: 'whoever sees the mailbox it lies in',
+  organization: 'everybody of the organization',
+  maker: 'whoever made it, and admins',
+  self: 'the caller alone',
+  platform: 'superadmins',
+  secret: 'whoever holds the secret in the request',
+  everybody: 'everybody',
+} as const;
+export type Holder = keyof typeof HOLDERS;
+
+/** What a caller may do in a mailbox; each level includes the ones before it. Admins have `send` everywhere. */
+export type MailboxLevel = 'read' | 'write' | 'send';
+
+/** Who may do one thing. */
+export interface Right {
+  /** Of which any one suffices. `credential`: any credential will do; `public`: none is asked for. */
+  readonly scopes: readonly Scope[] | 'credential' | 'public';
+  /** All of them are needed on top. */
+  readonly also?: readonly Scope[];
+  /** The least role. @default user */
+  readonly role?: 'admin' | 'superadmin';
+  /** A person's session; an API key is refused whatever its scopes. */
+  readonly session?: true;
+  readonly holder: Holder;
+  /** At the mailbox; who sees it with less gets 403 `missing_access`. */
+  readonly level?: MailboxLevel;
+  /** What is decided by more than the fields above can say, in words. */
+  readonly condition?: string;
+}
