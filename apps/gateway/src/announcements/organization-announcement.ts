@@ -7,6 +7,8 @@ export interface OrganizationState {
   status: string;
   timeZone: string;
   defaultFromName: string | null;
+  /** Of mail that may be kept; null = no limit. */
+  storageBytes: number | null;
   /** Grows with every change. */
   version: number;
 }
@@ -17,7 +19,8 @@ const PENDING = `
   select id                as "organizationId",
          name, status, version,
          time_zone         as "timeZone",
-         default_from_name as "defaultFromName"
+         default_from_name as "defaultFromName",
+         storage_bytes     as "storageBytes"
     from organization
    where announced_version <> version
      and ($1::uuid is null or id = $1)

@@ -54,6 +54,10 @@ export const OrganizationRecord = z
     time_zone: z.string(),
     default_from_name: z.string().nullable(),
     retention_days: z.int().nullable(),
+    storage_bytes: z
+      .int()
+      .nullable()
+      .meta({ description: 'Mail and files beyond it are refused; null = no limit' }),
     version: z.int(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -125,6 +129,7 @@ export function toOrganizationRecord(
     time_zone: row.timeZone,
     default_from_name: row.defaultFromName,
     retention_days: row.retentionDays,
+    storage_bytes: row.storageBytes === null ? null : Number(row.storageBytes),
     version: row.version,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

@@ -91,6 +91,9 @@ export function mailService(channel: Channel): Backend {
           ...(organization.defaultFromName === null
             ? {}
             : { defaultFromName: organization.defaultFromName }),
+          ...(organization.storageBytes === null
+            ? {}
+            : { storageBytes: organization.storageBytes }),
         },
         announcement(),
       );

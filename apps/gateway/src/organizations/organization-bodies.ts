@@ -24,7 +24,11 @@ export const createOrganizationBody = z
   .meta({ id: 'CreateOrganization' });
 
 export const administerOrganizationBody = z
-  .object({ name: nameField().optional(), status: z.enum(['active', 'suspended']).optional() })
+  .object({
+    name: nameField().optional(),
+    status: z.enum(['active', 'suspended']).optional(),
+    storage_bytes: z.int().min(0).nullable().optional(),
+  })
   .meta({ id: 'AdministerOrganization' });
 
 export const createdOrganization = OrganizationRecord.extend({

@@ -71,6 +71,7 @@ export async function administerOrganization(
           data: {
             ...(body.name === undefined ? {} : { name: body.name }),
             ...(body.status === undefined ? {} : { status: body.status }),
+            ...(body.storage_bytes === undefined ? {} : { storageBytes: body.storage_bytes }),
             version: { increment: 1 },
             updatedAt: new Date(parts.clock()),
           },

@@ -6,6 +6,7 @@ import type { BlobReference, BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import type { Database } from '@dak/platform/postgres';
+import { requireRoom } from '../organizations/storage-quota';
 import {
   MAX_UPLOAD_BYTES,
   normalizeContentType,
@@ -35,8 +36,10 @@ export async function uploadFile(
   const promised = first.value.part.value;
   const description = checkDescription(promised);
   const { organizationId, userId } = context.principal;
+  await requireRoom(deps.database, organizationId, promised.sizeBytes ?? 0);
   const blob = await deps.blobs.putStream(organizationId, contentOf(iterator), MAX_UPLOAD_BYTES);
   assertAsPromised(promised, blob);
+  await requireRoom(deps.database, organizationId, blob.sizeBytes);
   return deps.database.inTenant(organizationId, (tx) =>
     idempotent(tx, withContent(context, blob.sha256, description.filename), async () => {
       const now = deps.clock();

@@ -4,6 +4,7 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { requireMailbox } from '../mailboxes/visibility';
+import { requireRoom } from '../organizations/storage-quota';
 import { importItems, importType, type ImportType } from './import-items';
 import { insertImport, selectImport, type ImportRow } from './import-store';
 import { receiveImport, type ReceiveImportDeps } from './receive-import';
@@ -35,6 +36,7 @@ async function importMail(
   }
   const { mailboxId, contentType } = first.value.part.value;
   const type = importType(contentType);
+  await requireRoom(deps.database, context.principal.organizationId, 0);
   const job = await openJob(deps, context, mailboxId, type);
   if (job.answer.replayed) {
     await drain(parts);

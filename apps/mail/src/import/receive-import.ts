@@ -1,8 +1,9 @@
-import { DomainError, InvalidError, type Clock } from '@dak/kernel';
+import { DomainError, InvalidError, RefusedError, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
 import { appendToSpool, placeLarge } from '../inbound/spool';
 import { spoolEntry, type SpoolEntry } from '../inbound/spool-entry';
+import { requireRoom } from '../organizations/storage-quota';
 import type { ImportedMessage, ImportItem } from './import-item';
 import { addReceived, endReceiving, type ImportFailure } from './import-store';
 
@@ -45,6 +46,7 @@ export async function receiveImport(
   const flush = async () => {
     const received = messages.length + failures.length;
     if (received === 0) return;
+    await requireRoom(database, organizationId, bytes);
     const now = new Date(deps.clock());
     const entries: SpoolEntry[] = [];
     for (const one of messages) {
@@ -75,7 +77,13 @@ export async function receiveImport(
   } catch (error) {
     broken = error instanceof Error ? error : new Error(String(error));
   }
-  await flush();
+  try {
+    // What did not fit before does not fit now.
+    if (!(broken instanceof RefusedError)) await flush();
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    broken = error;
+  }
   const failure = broken === null ? null : { index, reason: reasonOf(broken) };
   await database.inTenant(organizationId, (tx) =>
     endReceiving(tx, organizationId, importId, failure),

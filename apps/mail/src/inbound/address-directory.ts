@@ -1,6 +1,7 @@
 import type { Clock } from '@dak/kernel';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database, PreparedStatement } from '@dak/platform/postgres';
+import { createStorageQuota, type StorageQuota } from '../organizations/storage-quota';
 import { addressLookup, type AddressLookup } from './address-lookup';
 import type { RecipientVerdict } from './smtp-delivery';
 
@@ -24,6 +25,7 @@ interface DirectoryRow {
   id: string;
   status: string;
   organization_status: string;
+  has_limit: boolean;
 }
 
 /**
@@ -36,13 +38,17 @@ export function createAddressDirectory({
   clock,
 }: AddressDirectoryOptions): AddressDirectory {
   const kept = new Map<string, { verdict: RecipientVerdict; until: number }>();
+  const quota = createStorageQuota(database, clock);
   const lookups = createGroupCommit<AddressLookup, RecipientVerdict>(
     async (group) => {
       const [rows] = await database.batchAsWorker([lookupStatement(group)]);
-      const byIndex = new Map(
-        (rows as unknown as DirectoryRow[]).map((row) => [row.index, verdictOf(row)]),
+      const byIndex = new Map((rows as unknown as DirectoryRow[]).map((row) => [row.index, row]));
+      return Promise.all(
+        group.map((_, index): Promise<RecipientVerdict> | RecipientVerdict => {
+          const row = byIndex.get(index);
+          return row === undefined ? { kind: 'unknown' } : verdictOf(row, quota);
+        }),
       );
-      return group.map((_, index) => byIndex.get(index) ?? { kind: 'unknown' });
     },
     { maxItems: 200, concurrency: 2 },
   );
@@ -73,7 +79,8 @@ function lookupStatement(group: readonly AddressLookup[]): PreparedStatement {
       select wanted.index, found.*
         from json_to_recordset($1::json) as wanted(index integer, exact text[], without_detail text[], domains text[])
        cross join lateral (
-               select m.organization_id, m.id, m.status, coalesce(o.status, 'active') as organization_status
+               select m.organization_id, m.id, m.status, coalesce(o.status, 'active') as organization_status,
+                      o.storage_bytes is not null as has_limit
                  from (select m.*, 0 as rank from mailbox m
                         where m.address = any(wanted.exact) and m.deleted_at is null
                        union all
@@ -99,8 +106,9 @@ function lookupStatement(group: readonly AddressLookup[]): PreparedStatement {
   };
 }
 
-function verdictOf(row: DirectoryRow): RecipientVerdict {
+async function verdictOf(row: DirectoryRow, quota: StorageQuota): Promise<RecipientVerdict> {
   if (row.organization_status !== 'active') return { kind: 'suspended' };
   if (row.status !== 'active') return { kind: 'disabled' };
+  if (row.has_limit && (await quota.isFull(row.organization_id))) return { kind: 'over_quota' };
   return { kind: 'deliver', target: { organizationId: row.organization_id, mailboxId: row.id } };
 }

@@ -3,15 +3,16 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 
 const SAVE = `
   insert into organization as o
-         (organization_id, name, status, time_zone, default_from_name, version, updated_at)
-  values ($1, $2, $3, $4, $5, $6, $7)
+         (organization_id, name, status, time_zone, default_from_name, version, updated_at, storage_bytes)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
   on conflict (organization_id)
   do update set name              = excluded.name,
                 status            = excluded.status,
                 time_zone         = excluded.time_zone,
                 default_from_name = excluded.default_from_name,
                 version           = excluded.version,
-                updated_at        = excluded.updated_at
+                updated_at        = excluded.updated_at,
+                storage_bytes     = excluded.storage_bytes
           where o.version < excluded.version`;
 
 /** An older announcement than the known one changes nothing; the conversation counter of the row stays. */
@@ -28,5 +29,6 @@ export async function saveOrganization(
     organization.defaultFromName ?? null,
     organization.version,
     now,
+    organization.storageBytes ?? null,
   ]);
 }

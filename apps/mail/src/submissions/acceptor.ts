@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
+import { ConflictError, RefusedError, systemClock, uuidv7 } from '@dak/kernel';
 import type { SubmissionReceipt } from '@dak/contracts/api';
 import type { Document } from '@dak/contracts/mail';
 import type { BlobStore } from '@dak/platform/blobs';
@@ -9,6 +9,7 @@ import { idempotentGroup } from '@dak/platform/idempotency';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import { allocateConversationNumbers } from '../conversations/conversation-store';
 import { placeMessages, recordPlaced } from '../conversations/record-messages';
+import { createStorageQuota } from '../organizations/storage-quota';
 import { PRIORITIES } from '../deliveries/delivery';
 import {
   envelopeOf,
@@ -43,7 +44,7 @@ export interface AcceptRequest {
 }
 
 export interface Acceptor {
-  /** Resolves with the receipt once the submission is durable. @throws as `TakeSend` */
+  /** Resolves with the receipt once the submission is durable. @throws as `TakeSend`, and RefusedError `storage_full` */
   accept(request: AcceptRequest): Promise<Document>;
 }
 
@@ -76,6 +77,7 @@ export function createAcceptor(deps: {
   onAccepted: () => void;
 }): Acceptor {
   const groups = new Map<string, GroupCommit<Entry, Outcome>>();
+  const quota = createStorageQuota(deps.database, systemClock);
 
   const flush = async (organizationId: string, entries: Entry[]): Promise<Outcome[]> => {
     const raws = entries.map(({ prepared }) => prepared.raw);
@@ -141,6 +143,7 @@ export function createAcceptor(deps: {
     async accept(request) {
       const { facts } = request.prepared;
       const { organizationId } = request.context.principal;
+      await quota.requireRoom(organizationId, request.prepared.raw.length);
       await deps.takeSend(facts.sender.mailbox.id);
       const group = groupOf(organizationId);
       const outcome = await group.submit({

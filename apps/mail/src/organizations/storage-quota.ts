@@ -1,0 +1,73 @@
+import { RefusedError, type Clock } from '@dak/kernel';
+import type { Database } from '@dak/platform/postgres';
+
+/** How long what was found counts: so long mail goes on coming in after the limit is reached. */
+const KEEP_MS = 1_000;
+const MOST_KEPT = 10_000;
+
+const ROOM = `
+  select case when o.storage_bytes is not null
+              then o.storage_bytes
+                   - coalesce((select sum(t.size_bytes) from conversation_tally t
+                                where t.organization_id = o.organization_id), 0)
+                   - coalesce((select sum(u.size_bytes) from upload u
+                                where u.organization_id = o.organization_id), 0)
+         end::float8 as bytes
+    from organization o
+   where o.organization_id = $1`;
+
+export interface StorageQuota {
+  /** Whether the organization keeps as much as it may. */
+  isFull(organizationId: string): Promise<boolean>;
+  /** @throws RefusedError `storage_full` when so many bytes more do not fit */
+  requireRoom(organizationId: string, bytes: number): Promise<void>;
+}
+
+/**
+ * The limit on what an organization keeps: its mail as it came or went, and files uploaded for later
+ * mail. What is kept is the sum of tallies, which is looked up once in {@link KEEP_MS} at most.
+ */
+export function createStorageQuota(database: Database, clock: Clock): StorageQuota {
+  const kept = new Map<string, { room: Promise<number>; until: number }>();
+  const roomOf = (organizationId: string): Promise<number> => {
+    const known = kept.get(organizationId);
+    if (known !== undefined && known.until > clock()) return known.room;
+    if (kept.size >= MOST_KEPT) kept.clear();
+    const room = findRoom(database, organizationId);
+    kept.set(organizationId, { room, until: clock() + KEEP_MS });
+    room.catch(() => kept.delete(organizationId));
+    return room;
+  };
+  return {
+    isFull: async (organizationId) => (await roomOf(organizationId)) <= 0,
+    async requireRoom(organizationId, bytes) {
+      refuseBeyond(await roomOf(organizationId), bytes);
+    },
+  };
+}
+
+/** As {@link StorageQuota.requireRoom}, looked up now. @throws RefusedError `storage_full` */
+export async function requireRoom(
+  database: Database,
+  organizationId: string,
+  bytes: number,
+): Promise<void> {
+  refuseBeyond(await findRoom(database, organizationId), bytes);
+}
+
+/** Bytes; infinite without a limit. */
+async function findRoom(database: Database, organizationId: string): Promise<number> {
+  const [rows = []] = await database.batchInTenant(organizationId, [
+    { name: 'storage_room', text: ROOM, values: [organizationId] },
+  ]);
+  const [found] = rows as { bytes: number | null }[];
+  return found?.bytes ?? Infinity;
+}
+
+function refuseBeyond(room: number, bytes: number): void {
+  if (room > 0 && bytes <= room) return;
+  throw new RefusedError(
+    'The organization keeps as much mail as it may. Delete some, shorten the retention, or ask for more storage.',
+    'storage_full',
+  );
+}
