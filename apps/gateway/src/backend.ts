@@ -42,6 +42,8 @@ export interface Backend {
   announceOrganization?: AnnounceOrganization;
   /** Tells the services about a new person, or one whose role, activity or departments changed; repeated likewise. */
   announceUser?: AnnounceUser;
+  /** Resolves when what the services noted for the audit log before has reached the event log. */
+  settleAudit?: () => Promise<void>;
 }
 
 /** Several services as one: their routes one after the other, and what the gateway tells goes to all of them. */
@@ -66,6 +68,9 @@ export function combineBackends(backends: readonly Backend[]): Backend {
       await Promise.all(
         backends.map(async ({ announceOrganization }) => announceOrganization?.(organization)),
       );
+    },
+    settleAudit: async () => {
+      await Promise.all(backends.map(async ({ settleAudit }) => settleAudit?.()));
     },
     announceUser: async (user) => {
       await Promise.all(backends.map(async ({ announceUser }) => announceUser?.(user)));

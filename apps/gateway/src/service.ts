@@ -10,7 +10,7 @@ import { userAnnouncement } from './announcements/user-announcement';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
-import { startAuditChain } from './audit/chain-notes';
+import { auditSettled, startAuditChain } from './audit/chain-notes';
 import type { Backend } from './backend';
 import { GatewayStore } from './database/gateway-store';
 import { departmentRoutes } from './departments/department-routes';
@@ -273,7 +273,9 @@ function allRoutes(
     ...apiKeyRoutes(parts),
     ...departmentRoutes(parts),
     ...organizationRoutes(parts),
-    ...auditRoutes(parts),
+    ...auditRoutes(parts, () =>
+      auditSettled(options.log, options.settleAudit ?? (() => Promise.resolve())),
+    ),
   ];
   return routes;
 }

@@ -25,12 +25,15 @@ const AuditRecord = z
   })
   .meta({ id: 'AuditEntry' });
 
-export function auditRoutes(parts: IdentityParts): Route[] {
+/** @param settled resolves when what was changed before is in the log */
+export function auditRoutes(parts: IdentityParts, settled: () => Promise<void>): Route[] {
   return [
     defineRoute({
       method: 'GET',
       path: '/audit',
       summary: 'List audit entries, newest first',
+      description:
+        'Every change of settings, people, keys, mailboxes, rules, templates, labels, signatures, domains and webhooks, and every export. What happens to a conversation is in its activity.',
       tag: 'audit',
       request: {
         query: z.object({
@@ -48,8 +51,10 @@ export function auditRoutes(parts: IdentityParts): Route[] {
         }),
       },
       responses: { 200: { description: 'A page of entries', schema: pageOf(AuditRecord) } },
-      handler: async ({ principal, query, url }) =>
-        pageReply(url, await listAudit(parts, principal, query)),
+      handler: async ({ principal, query, url }) => {
+        if (query.cursor === undefined) await settled();
+        return pageReply(url, await listAudit(parts, principal, query));
+      },
     }),
     defineRoute({
       method: 'GET',

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { AuditNoted, type EventEnvelope } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import { fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
@@ -6,7 +7,7 @@ import type { AuditActor, AuditEntry } from './audit-entry';
 import { appendAudit, hasAuditEntry, hasOrganization } from './audit-store';
 
 /** One group over all replicas of the gateway. */
-export const AUDIT_GROUP = 'audit';
+const AUDIT_GROUP = 'audit';
 const CONCURRENCY = 8;
 
 /**
@@ -31,10 +32,30 @@ export function startAuditChain(deps: { log: Log; database: Database }): Promise
   );
 }
 
+const PATIENCE_MS = 1_000;
+const PAUSE_MS = 10;
+
+/**
+ * Resolves when every note that a service committed before the call is in its audit log, at the latest
+ * after some two seconds: whoever changes something and then reads the log finds the change.
+ */
+export async function auditSettled(
+  log: Log | undefined,
+  settleServices: () => Promise<void>,
+): Promise<void> {
+  // A service that is away must not hide what is in the log.
+  await settleServices().catch(() => undefined);
+  if (log === undefined) return;
+  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await delay(PAUSE_MS)) {
+    const lag = await log.lag(AUDIT_GROUP);
+    if (lag.every(({ records }) => records === 0)) return;
+  }
+}
+
 type NewEntry = Omit<AuditEntry, 'sequence' | 'previousHash'>;
 
 /** @throws InvalidError for a note that cannot be read */
-export function toAuditEntry(event: EventEnvelope): NewEntry {
+function toAuditEntry(event: EventEnvelope): NewEntry {
   const note = AuditNoted.decode(event.data);
   return {
     id: event.id.replace(/^evt_/, ''),

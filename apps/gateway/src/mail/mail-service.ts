@@ -98,6 +98,9 @@ export function mailService(channel: Channel): Backend {
         announcement(),
       );
     },
+    settleAudit: async () => {
+      await clients.tenants.settleAudit({}, announcement());
+    },
   };
 }
 

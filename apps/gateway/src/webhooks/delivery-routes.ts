@@ -116,14 +116,6 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
         const { params, call } = context;
         const request = { endpointId: params.id, id: params.did };
         const document = await webhooks.retryDelivery(request, call);
-        if (!document.replayed) {
-          await context.audit({
-            action: 'webhook.delivery_retried',
-            target: { type: 'webhook', id: params.id },
-            outcome: 'succeeded',
-            details: { delivery_id: params.did },
-          });
-        }
         return documentReply(202, document);
       },
     }),
@@ -148,14 +140,6 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
           },
           call,
         );
-        if (!document.replayed) {
-          await context.audit({
-            action: 'webhook.replay_started',
-            target: { type: 'webhook', id: params.id },
-            outcome: 'succeeded',
-            details: { ...body, replay_id: document.id },
-          });
-        }
         return documentReply(202, document);
       },
     }),

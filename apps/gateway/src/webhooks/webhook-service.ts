@@ -42,6 +42,9 @@ export function webhookService(channel: Channel): Backend {
         announcement(),
       );
     },
+    settleAudit: async () => {
+      await clients.tenants.settleAudit({}, announcement());
+    },
   };
 }
 

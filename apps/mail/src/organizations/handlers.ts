@@ -1,5 +1,6 @@
 import type { TenantServiceService } from '@dak/contracts/mail';
 import { InvalidError, isUuid, type Clock } from '@dak/kernel';
+import { notesPublished } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { saveOrganization } from './organization-store';
@@ -28,6 +29,10 @@ export function createTenantHandlers(deps: {
       await deps.database.inTenant(request.organizationId, (tx) =>
         savePerson(tx, request, new Date(deps.clock())),
       );
+      return {};
+    },
+    async settleAudit() {
+      await notesPublished(deps.database);
       return {};
     },
   };

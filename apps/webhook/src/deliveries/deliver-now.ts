@@ -1,6 +1,7 @@
 import type { Document, RetryDeliveryRequest, SendTestRequest } from '@dak/contracts/webhook';
 import { EVENT_KINDS, eventBody, type EventKind } from '@dak/contracts/events';
 import { ConflictError, ForbiddenError, InvalidError, uuidv7 } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
@@ -83,6 +84,11 @@ export async function retryDelivery(
     idempotent(tx, context, async () => {
       requireEnabled(await loadEndpoint(tx, context.principal, endpointId));
       const delivery = await loadDelivery(tx, organizationId, endpointId, id);
+      await noteAudit(tx, context, {
+        action: 'webhook.delivery_retried',
+        target: { type: 'webhook', id: endpointId },
+        details: { delivery_id: id },
+      });
       const { event_id, event_type } = delivery;
       return insertOne(
         tx,

@@ -1,5 +1,6 @@
 import type { TenantServiceService } from '@dak/contracts/webhook';
 import { InvalidError, isUuid } from '@dak/kernel';
+import { notesPublished } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { disableEndpointsOf } from '../endpoints/disable-endpoint';
@@ -32,6 +33,10 @@ export function createTenantHandlers(deps: {
         return disableEndpointsOf(tx, request.organizationId, request.userId);
       });
       onChanged(changed);
+      return {};
+    },
+    async settleAudit() {
+      await notesPublished(database);
       return {};
     },
   };

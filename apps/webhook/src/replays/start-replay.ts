@@ -1,6 +1,7 @@
 import type { Document, StartReplayRequest } from '@dak/contracts/webhook';
 import { EVENT_KINDS } from '@dak/contracts/events';
 import { ConflictError, InvalidError, uuidv7 } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
@@ -53,6 +54,17 @@ export async function startReplay(
         id,
         requested_by: principal.userId,
         total: await countRepeated(tx, range),
+      });
+      await noteAudit(tx, context, {
+        action: 'webhook.replay_started',
+        target: { type: 'webhook', id: endpointId },
+        details: {
+          replay_id: id,
+          since: range.since,
+          until: range.until,
+          types: eventTypes,
+          only_failed: onlyFailed,
+        },
       });
       const row = await loadReplay(tx, organizationId, endpointId, id);
       return { id, version: 0, json: jsonBytes(renderReplay(row)), replayed: false };

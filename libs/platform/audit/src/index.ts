@@ -1,1 +1,2 @@
-export { auditEvent, noteAudit, type AuditCause, type AuditNote } from './note-audit';
+export { noteAudit, type AuditCause, type AuditNote } from './note-audit';
+export { notesPublished } from './notes-published';

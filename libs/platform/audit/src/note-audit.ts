@@ -32,7 +32,7 @@ export async function noteAudit(
 }
 
 /** @param now milliseconds since the epoch */
-export function auditEvent(cause: AuditCause, note: AuditNote, now: number): EventEnvelope {
+function auditEvent(cause: AuditCause, note: AuditNote, now: number): EventEnvelope {
   const isCaller = 'principal' in cause;
   const organizationId = isCaller ? cause.principal.organizationId : cause.organizationId;
   const data = AuditNoted.encode({
