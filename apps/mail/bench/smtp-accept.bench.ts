@@ -23,6 +23,7 @@ async function benchListener(): Promise<void> {
     host: '127.0.0.1',
     port: 0,
     hostName: 'mx.sink.example',
+    limits: { sessionsPerClient: 1_000, sessionsPerNetwork: 1_000 },
     handlers: {
       resolveRecipient: async () => ({ kind: 'deliver', target }),
       accept: (delivery) => commit.submit(delivery),

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runUntilStopped, type Running } from '@dak/platform/lifecycle';
 import { startServiceProcess } from '@dak/platform/service-process';
+import { pemPaths } from '@dak/platform/tls-files';
 import { readMailConfig, type MailConfig } from './config';
 import { openBlobs } from './open-blobs';
 import { createMailService } from './service';
@@ -25,6 +26,8 @@ function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promise<Runn
         transport: config.DAK_MAIL_TRANSPORT,
         maxMessageBytes: config.DAK_MAX_MESSAGE_BYTES,
         inboundPerMinute: config.DAK_INBOUND_RATE_PER_MINUTE,
+        connectionsPerClient: config.DAK_SMTP_CONNECTIONS_PER_CLIENT,
+        smtpTls: pemPaths('DAK_SMTP_TLS', config.DAK_SMTP_TLS_CERT, config.DAK_SMTP_TLS_KEY),
         parserThreads: config.DAK_PARSER_THREADS,
         readingWorkerFile: join(__dirname, 'reading-worker.js'),
         temporaryFolder: tmpdir(),

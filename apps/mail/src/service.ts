@@ -23,6 +23,7 @@ import { createInboxSweeper, OutboxRelay, type Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import type { SharedState } from '@dak/platform/shared-state';
+import type { PemPaths } from '@dak/platform/tls-files';
 import { createAnalyticsConsumer } from './analytics/consume-events';
 import { createAnalyticsHandlers } from './analytics/handlers';
 import { registerLagGauge } from './analytics/lag-gauge';
@@ -40,7 +41,9 @@ import { createImportHandlers } from './import/handlers';
 import { createAddressDirectory } from './inbound/address-directory';
 import { watchBurst } from './inbound/burst';
 import { createInbound, type InboundPorts } from './inbound/inbound';
+import { createInboundMetrics } from './inbound/inbound-metrics';
 import { createInboundPipeline } from './inbound/inbound-pipeline';
+import { DEFAULT_SMTP_LIMITS } from './inbound/smtp-listener-options';
 import { createSpool } from './inbound/spool';
 import { createLabelHandlers } from './labels/handlers';
 import { createMailboxHandlers } from './mailboxes/handlers';
@@ -84,6 +87,10 @@ export interface MailServiceOptions {
   maxMessageBytes: number;
   /** Messages per minute from one client address. */
   inboundPerMinute: number;
+  /** Sessions of one client address at a time. @default 20 */
+  connectionsPerClient?: number;
+  /** Certificate of STARTTLS; null = one that signs itself. @default null */
+  smtpTls?: PemPaths | null;
   parserThreads: number;
   /** The bundled reading worker. */
   readingWorkerFile: string;
@@ -116,6 +123,7 @@ export function createMailService(options: MailServiceOptions): MailService {
   const failed = (what: string) => failureReport(logger, what);
   registerQueueGauges(options.metrics, database);
   registerLagGauge(options.metrics, log);
+  const inboundMetrics = createInboundMetrics(options.metrics);
 
   const relay = new OutboxRelay({
     source: database,
@@ -152,7 +160,9 @@ export function createMailService(options: MailServiceOptions): MailService {
     hostName,
     smtp: options.smtp,
     lmtp: options.lmtp,
-    limits: { maxMessageBytes: options.maxMessageBytes },
+    limits: inboundLimits(options),
+    tls: options.smtpTls ?? null,
+    metrics: inboundMetrics,
     consume: async (key) => {
       const taken = await options.sharedState.consume(
         `inbound:${key}`,
@@ -275,5 +285,14 @@ export function createMailService(options: MailServiceOptions): MailService {
       await analytics.stop();
       await database.close();
     },
+  };
+}
+
+function inboundLimits({ maxMessageBytes, connectionsPerClient }: MailServiceOptions) {
+  const sessionsPerClient = connectionsPerClient ?? DEFAULT_SMTP_LIMITS.sessionsPerClient;
+  return {
+    maxMessageBytes,
+    sessionsPerClient,
+    sessionsPerNetwork: Math.max(DEFAULT_SMTP_LIMITS.sessionsPerNetwork, sessionsPerClient),
   };
 }

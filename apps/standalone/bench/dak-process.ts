@@ -35,6 +35,7 @@ export const BENCH_LIMITS = {
   DAK_READS_PER_MINUTE: '100000000',
   DAK_WRITES_PER_MINUTE: '100000000',
   DAK_INBOUND_RATE_PER_MINUTE: '100000000',
+  DAK_SMTP_CONNECTIONS_PER_CLIENT: '1000',
 };
 
 /** The standalone service, as built in `dist/`, on a fresh PostgreSQL cluster of Debian's packages. */

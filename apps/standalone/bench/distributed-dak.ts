@@ -59,6 +59,7 @@ export async function startDistributedDak(run: BenchRun, dak: Dak): Promise<Dist
     DAK_SMTP_PORT: '0',
     DAK_LMTP_PORT: '0',
     DAK_INBOUND_RATE_PER_MINUTE: BENCH_LIMITS.DAK_INBOUND_RATE_PER_MINUTE,
+    DAK_SMTP_CONNECTIONS_PER_CLIENT: BENCH_LIMITS.DAK_SMTP_CONNECTIONS_PER_CLIENT,
   });
   const webhook = startService(run, 'webhook', {
     ...both,

@@ -22,6 +22,7 @@ import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { createLoggers, failureReport } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
+import { pemPaths } from '@dak/platform/tls-files';
 
 export const STANDALONE_VARIABLES = [
   'DAK_DATA_DIR',
@@ -35,6 +36,9 @@ export const STANDALONE_VARIABLES = [
   'DAK_MAIL_TRANSPORT',
   'DAK_MAX_MESSAGE_BYTES',
   'DAK_INBOUND_RATE_PER_MINUTE',
+  'DAK_SMTP_CONNECTIONS_PER_CLIENT',
+  'DAK_SMTP_TLS_CERT',
+  'DAK_SMTP_TLS_KEY',
   'DAK_READS_PER_MINUTE',
   'DAK_WRITES_PER_MINUTE',
   'DAK_LOG_LEVEL',
@@ -115,6 +119,8 @@ async function start(
     transport: config.DAK_MAIL_TRANSPORT,
     maxMessageBytes: config.DAK_MAX_MESSAGE_BYTES,
     inboundPerMinute: config.DAK_INBOUND_RATE_PER_MINUTE,
+    connectionsPerClient: config.DAK_SMTP_CONNECTIONS_PER_CLIENT,
+    smtpTls: pemPaths('DAK_SMTP_TLS', config.DAK_SMTP_TLS_CERT, config.DAK_SMTP_TLS_KEY),
     parserThreads: config.DAK_PARSER_THREADS,
     readingWorkerFile: join(__dirname, '../mail/reading-worker.js'),
     temporaryFolder: tmpdir(),

@@ -84,6 +84,10 @@ async function startDistributedStack(
         DAK_READS_PER_MINUTE: '1000000',
         DAK_WRITES_PER_MINUTE: '1000000',
         DAK_INBOUND_RATE_PER_MINUTE: '1000000',
+        DAK_SMTP_CONNECTIONS_PER_CLIENT: String(options.connectionsPerClient ?? 1_000),
+        ...(options.smtpTls === undefined
+          ? {}
+          : { DAK_SMTP_TLS_CERT: options.smtpTls.cert, DAK_SMTP_TLS_KEY: options.smtpTls.key }),
       },
       { app: 'distributed', args: ['--replicas', 'mail=2,webhook=2'] },
     );

@@ -6,11 +6,13 @@ export interface OutgoingMail {
   to: readonly string[];
   /** Header and body; ends and dots are put right for the wire. */
   raw: string | Buffer;
+  /** The address of the loopback interface that sends. @default '127.0.0.1' */
+  client?: string;
 }
 
 /** Opens a session and greets. */
-export async function openSession(port: number): Promise<SmtpDialog> {
-  const dialog = openSmtpDialog(port);
+export async function openSession(port: number, client?: string): Promise<SmtpDialog> {
+  const dialog = openSmtpDialog(port, client);
   await dialog.replies(1);
   await dialog.say('EHLO client.example\r\n');
   return dialog;
@@ -36,7 +38,7 @@ export async function transact(dialog: SmtpDialog, mail: OutgoingMail): Promise<
 
 /** A session for one mail; the reply to its end. */
 export async function sendMail(port: number, mail: OutgoingMail): Promise<string> {
-  const dialog = await openSession(port);
+  const dialog = await openSession(port, mail.client);
   try {
     return await transact(dialog, mail);
   } finally {

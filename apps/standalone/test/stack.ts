@@ -36,6 +36,10 @@ export interface StackOptions {
   maxMessageBytes?: number;
   /** `DAK_WEBHOOK_ALLOW`. @default '127.0.0.1' */
   webhookAllow?: string;
+  /** `DAK_SMTP_CONNECTIONS_PER_CLIENT`. @default as many as there are: every client of a test is 127.0.0.1 */
+  connectionsPerClient?: number;
+  /** Certificate of STARTTLS. @default one that signs itself */
+  smtpTls?: { cert: string; key: string };
 }
 
 export type StackDatabases = Record<keyof typeof MIGRATIONS, TestDatabase>;
@@ -113,6 +117,8 @@ async function compose(
     transport: options.transport ?? 'capture',
     maxMessageBytes: options.maxMessageBytes ?? 25 * 1024 * 1024,
     inboundPerMinute: 1_000_000,
+    connectionsPerClient: options.connectionsPerClient ?? 1_000,
+    smtpTls: options.smtpTls ?? null,
     parserThreads: 1,
     readingWorkerFile: buildReadingWorker(folder),
     temporaryFolder: folder,

@@ -19,7 +19,8 @@ export class ContentGathering {
 
   constructor(
     private readonly maxBytes: number,
-    private readonly budget: ContentBudget,
+    /** All of them have to have room. */
+    private readonly budgets: readonly ContentBudget[],
   ) {}
 
   /** Octets that arrived, kept or not. */
@@ -42,22 +43,24 @@ export class ContentGathering {
       this.release();
       return;
     }
-    if (this.budget.used + chunk.length > this.budget.limit) {
+    if (this.budgets.some(({ used, limit }) => used + chunk.length > limit)) {
       this.#overBudget = true;
       this.release();
       return;
     }
     this.#held += chunk.length;
-    this.budget.used += chunk.length;
+    for (const budget of this.budgets) budget.used += chunk.length;
     this.#slices.push(chunk);
     // A client that sends octet by octet would cost a hundred times what it sends. Merged in powers
     // of two, each octet is copied a few times at most.
     if (this.#slices.length > MAX_SLICES) this.#slices = mergeTail(this.#slices);
   }
 
-  /** Everything in one piece, `front` before it. */
-  toBuffer(front: Buffer): Buffer {
-    return Buffer.concat([front, ...this.#slices], front.length + this.#held);
+  /** Everything in one piece, `front` before it; from then on only there, still counted until it is released. */
+  take(front: Buffer): Buffer {
+    const slices = this.#slices;
+    this.#slices = [];
+    return Buffer.concat([front, ...slices], front.length + this.#held);
   }
 
   /** The pieces without a copy, while there is only one; for a look at the header section. */
@@ -68,7 +71,7 @@ export class ContentGathering {
 
   /** Gives the octets back to the budget. May be called more than once. */
   release(): void {
-    this.budget.used -= this.#held;
+    for (const budget of this.budgets) budget.used -= this.#held;
     this.#held = 0;
     this.#slices = [];
   }

@@ -80,6 +80,8 @@ export type AcceptOutcome =
   | { readonly kind: 'deferred'; readonly text?: string }
   /** 452 4.2.2 */
   | { readonly kind: 'over_quota' }
+  /** 452 4.3.1: the disk is full */
+  | { readonly kind: 'storage_full' }
   /** 554 5.7.1 */
   | { readonly kind: 'rejected'; readonly text?: string };
 

@@ -6,12 +6,21 @@ import type {
   SMTPServerSession,
 } from 'smtp-server';
 import { failureReport } from '@dak/platform/logging';
+import type { PemPair } from '@dak/platform/tls-files';
+import { clientNetwork } from './client-network';
 import { ContentGathering, type ContentBudget } from './content-gathering';
 import { countReceivedFields } from './count-received-fields';
 import { watchEventLoopLag } from './event-loop-lag';
 import type { AcceptOutcome, DeliveryRecipient } from './smtp-delivery';
 import { DEFAULT_SMTP_LIMITS, type SmtpListenerOptions } from './smtp-listener-options';
-import { refusalOfVerdict, refusals, replyToOutcome, replyToOutcomes } from './smtp-replies';
+import {
+  refusalOfVerdict,
+  refusals,
+  replyToOutcome,
+  replyToOutcomes,
+  SmtpRefusal,
+} from './smtp-replies';
+import { SessionAdmission } from './session-admission';
 import { ListenerServer } from './smtp-server-connection';
 import { toDelivery } from './to-delivery';
 
@@ -22,6 +31,8 @@ export interface SmtpListener {
   readonly sessions: number;
   /** Octets of messages being received or made durable. */
   readonly inFlightBytes: number;
+  /** For sessions that begin TLS from now on. */
+  setCertificate(pair: PemPair): void;
   /** Takes no more sessions, lets running transactions finish, then closes. Never rejects. */
   stop(): Promise<void>;
 }
@@ -53,6 +64,8 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
   const limits = { ...DEFAULT_SMTP_LIMITS, ...options.limits };
   const lmtp = protocol === 'lmtp';
   const budget: ContentBudget = { limit: limits.maxInFlightBytes, used: 0 };
+  const clientBudgets = new Map<string, ContentBudget>();
+  const admission = new SessionAdmission(limits);
   const lag = watchEventLoopLag();
   const transactions = new WeakMap<SMTPServerEnvelope, Transaction>();
   let stopping = false;
@@ -60,6 +73,23 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
   let onDrained: (() => void) | null = null;
 
   const overloaded = () => lag.milliseconds() > limits.maxLagMs;
+
+  const budgetOf = (client: string): ContentBudget => {
+    let own = clientBudgets.get(client);
+    if (own === undefined) {
+      own = { limit: limits.maxInFlightBytesPerClient, used: 0 };
+      clientBudgets.set(client, own);
+    }
+    return own;
+  };
+  const releaseContent = (client: string, gathering: ContentGathering) => {
+    gathering.release();
+    if (clientBudgets.get(client)?.used === 0) clientBudgets.delete(client);
+  };
+  const refused = <Answer>(answer: Answer): Answer => {
+    if (answer instanceof SmtpRefusal) options.onRefused?.(answer.reason);
+    return answer;
+  };
 
   const permitted = async (key: string): Promise<boolean> => {
     if (consume === undefined) return true;
@@ -72,12 +102,17 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
   };
 
   const onConnect = (session: SMTPServerSession, done: (error?: Error) => void) => {
-    if (stopping) return done(refusals.stopping());
-    if (overloaded()) return done(refusals.overloaded());
+    if (stopping) return done(refused(refusals.stopping()));
+    if (overloaded()) return done(refused(refusals.overloaded()));
     if (consume === undefined) return done();
     void permitted(`connect:${session.remoteAddress}`).then((ok) =>
-      done(ok ? undefined : refusals.tooManyConnections()),
+      done(ok ? undefined : refused(refusals.tooManyConnections())),
     );
+  };
+
+  const begun = (session: SMTPServerSession, done: () => void) => {
+    server.connectionOf(session)?.noteProgress();
+    done();
   };
 
   const onMailFrom = (
@@ -85,12 +120,16 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     session: SMTPServerSession,
     done: (error?: Error) => void,
   ) => {
-    if (overloaded()) return done(refusals.overloaded());
+    if (overloaded()) return done(refused(refusals.overloaded()));
     const declared = address.args === false ? 0 : Number(address.args['SIZE'] ?? 0);
-    if (budget.used + declared > budget.limit) return done(refusals.outOfMemory());
-    if (consume === undefined) return done();
+    const own = clientBudgets.get(clientNetwork(session.remoteAddress));
+    const isFull = (own === undefined ? [budget] : [budget, own]).some(
+      ({ used, limit }) => used + declared > limit,
+    );
+    if (isFull) return done(refused(refusals.outOfMemory()));
+    if (consume === undefined) return begun(session, done);
     void permitted(`mail:${session.remoteAddress}`).then((ok) =>
-      done(ok ? undefined : refusals.tooManyMessages()),
+      ok ? begun(session, done) : done(refused(refusals.tooManyMessages())),
     );
   };
 
@@ -102,7 +141,8 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     const { envelope } = session;
     handlers.resolveRecipient(address).then(
       (verdict) => {
-        if (verdict.kind !== 'deliver') return done(refusalOfVerdict(verdict) ?? undefined);
+        if (verdict.kind !== 'deliver')
+          return done(refused(refusalOfVerdict(verdict)) ?? undefined);
         let transaction = transactions.get(envelope);
         if (transaction === undefined) {
           transaction = { recipients: [], replies: [] };
@@ -116,11 +156,11 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
           index = transaction.recipients.push({ address, target: verdict.target }) - 1;
         }
         transaction.replies.push(index);
-        done();
+        begun(session, done);
       },
       (error: unknown) => {
         unresolved(error);
-        done(refusals.failed());
+        done(refused(refusals.failed()));
       },
     );
   };
@@ -129,6 +169,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     const connection = server.connectionOf(session);
     if (connection !== undefined) {
       connection.transferring = false;
+      connection.noteProgress();
       if (stopping) connection.send(421, refusals.stopping().message);
     }
     transfers -= 1;
@@ -142,21 +183,27 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
   ) => {
     const connection = server.connectionOf(session);
     const transaction = transactions.get(session.envelope) ?? { recipients: [], replies: [] };
-    const gathering = new ContentGathering(limits.maxMessageBytes, budget);
-    if (connection !== undefined) connection.transferring = true;
+    const client = clientNetwork(session.remoteAddress);
+    const gathering = new ContentGathering(limits.maxMessageBytes, [budget, budgetOf(client)]);
+    if (connection !== undefined) {
+      connection.transferring = true;
+      connection.noteProgress();
+    }
     transfers += 1;
     let settled = false;
 
     const settle = (error: Error | null, reply?: string | (string | Error)[]) => {
       if (settled) return;
       settled = true;
-      gathering.release();
+      releaseContent(client, gathering);
+      if (refused(error) === null) options.onAccepted?.();
       done(error, reply);
       endTransfer(session);
     };
     stream.on('data', (chunk: Buffer) => {
       gathering.add(chunk);
       if (gathering.total > limits.maxMessageBytes * OVERRUN_FACTOR && !settled) {
+        refused(refusals.tooLarge(limits.maxMessageBytes));
         connection?.send(421, refusals.tooLarge(limits.maxMessageBytes).message);
       }
     });
@@ -164,7 +211,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     const abandon = () => {
       if (settled || stream.readableEnded) return;
       settled = true;
-      gathering.release();
+      releaseContent(client, gathering);
       endTransfer(session);
     };
     stream.on('error', abandon);
@@ -187,7 +234,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
           settle(
             null,
             transaction.replies.map((index) =>
-              replyToOutcome(outcomes[index] ?? { kind: 'deferred' }, delivery.queueId),
+              refused(replyToOutcome(outcomes[index] ?? { kind: 'deferred' }, delivery.queueId)),
             ),
           );
           return;
@@ -198,7 +245,8 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
       };
       handlers.accept(delivery).then(answer, (error: unknown) => {
         log.error({ err: error, queueId: delivery.queueId }, 'message not accepted');
-        answer(delivery.recipients.map(() => ({ kind: 'deferred' })));
+        const kind = isStorageFull(error) ? ('storage_full' as const) : ('deferred' as const);
+        answer(delivery.recipients.map(() => ({ kind })));
       });
     });
   };
@@ -215,17 +263,22 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
         options.tls === undefined ? [...DISABLED_COMMANDS, 'STARTTLS'] : DISABLED_COMMANDS,
       hideENHANCEDSTATUSCODES: false,
       size: limits.maxMessageBytes,
-      maxClients: limits.maxSessions,
       maxRecipients: limits.maxRecipients,
       socketTimeout: limits.idleTimeoutMs,
       closeTimeout: limits.stopGraceMs,
       ...options.tls,
+      minVersion: 'TLSv1.2',
       onConnect,
       onMailFrom,
       onRcptTo,
       onData,
     },
-    options.greetsAtOnce ?? (lmtp ? () => true : isLoopback),
+    {
+      greetsAtOnce: options.greetsAtOnce ?? (lmtp ? () => true : isLoopback),
+      admission,
+      patience: limits,
+      onRefused: refused,
+    },
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
@@ -243,10 +296,13 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
   return {
     port,
     get sessions() {
-      return server.connections.size;
+      return admission.sessions;
     },
     get inFlightBytes() {
       return budget.used;
+    },
+    setCertificate(pair) {
+      server.updateSecureContext(pair);
     },
     async stop() {
       if (stopping) return;
@@ -268,6 +324,12 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
       server.destroySockets();
     },
   };
+}
+
+/** Of the file system, and PostgreSQL's `disk_full`. */
+function isStorageFull(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === '53100';
 }
 
 function isLoopback(address: string): boolean {

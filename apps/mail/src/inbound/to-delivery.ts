@@ -26,7 +26,7 @@ export function toDelivery(
   return {
     ...facts,
     mailFrom: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
-    raw: gathering.toBuffer(trace),
+    raw: gathering.take(trace),
   };
 }
 

@@ -80,6 +80,20 @@ export const VARIABLES = {
     schema: count.default(600_000),
     description: 'Messages per minute that one client address may hand in over SMTP',
   },
+  DAK_SMTP_CONNECTIONS_PER_CLIENT: {
+    schema: count.default(20),
+    description:
+      'SMTP sessions at a time of one client, an IPv4 address or an IPv6 /64; further ones get 421. LMTP counts for itself',
+  },
+  DAK_SMTP_TLS_CERT: {
+    schema: z.string().min(1).optional(),
+    description:
+      'File of the certificate of STARTTLS with its chain (PEM), read again when it changes; absent = one that signs itself, made at every start',
+  },
+  DAK_SMTP_TLS_KEY: {
+    schema: z.string().min(1).optional(),
+    description: 'File of the private key of that certificate (PEM, without passphrase)',
+  },
   DAK_READS_PER_MINUTE: {
     schema: count.default(60_000),
     description: 'Rate limit per credential for reading routes',

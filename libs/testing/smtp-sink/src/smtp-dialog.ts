@@ -64,7 +64,10 @@ export class SmtpDialog {
   }
 }
 
-/** Connects to a port of the loopback interface. */
-export function openSmtpDialog(port: number): SmtpDialog {
-  return new SmtpDialog(connect(port, '127.0.0.1'));
+/**
+ * Connects to a port of the loopback interface.
+ * @param from another address of it, such as 127.0.0.2, to be another client
+ */
+export function openSmtpDialog(port: number, from = '127.0.0.1'): SmtpDialog {
+  return new SmtpDialog(connect({ port, host: '127.0.0.1', localAddress: from }));
 }
