@@ -1,5 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
+import type { AnnounceOperations } from './announcements/operations-announcement';
 import type { AnnounceOrganization } from './announcements/organization-announcement';
 import type { AnnounceUser } from './announcements/user-announcement';
 import type { ServiceLimits } from './discovery/capabilities-route';
@@ -44,6 +45,8 @@ export interface Backend {
   announceUser?: AnnounceUser;
   /** Resolves when what the services noted for the audit log before has reached the event log. */
   settleAudit?: () => Promise<void>;
+  /** Tells the services what of the whole deployment is stopped; repeated likewise. */
+  announceOperations?: AnnounceOperations;
 }
 
 /** Several services as one: their routes one after the other, and what the gateway tells goes to all of them. */
@@ -74,6 +77,11 @@ export function combineBackends(backends: readonly Backend[]): Backend {
     },
     announceUser: async (user) => {
       await Promise.all(backends.map(async ({ announceUser }) => announceUser?.(user)));
+    },
+    announceOperations: async (operations) => {
+      await Promise.all(
+        backends.map(async ({ announceOperations }) => announceOperations?.(operations)),
+      );
     },
   };
 }

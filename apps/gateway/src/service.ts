@@ -5,6 +5,7 @@ import type { Log, Subscription } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
 import { Announcer } from './announcements/announcer';
+import { operationsAnnouncement } from './announcements/operations-announcement';
 import { organizationAnnouncement } from './announcements/organization-announcement';
 import { userAnnouncement } from './announcements/user-announcement';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
@@ -36,6 +37,7 @@ import { CredentialAuthenticator } from './identity/credential-authenticator';
 import { IdentityVersions } from './identity/identity-versions';
 import { LastUsedRecorder } from './identity/last-used-recorder';
 import { createMailDirectory } from './mail/mail-directory';
+import { operationsRoutes } from './operations/operations-routes';
 import { organizationRoutes } from './organizations/organization-routes';
 import type { SessionParts } from './sessions/login';
 import { DEFAULT_LOGIN_LIMITS, LoginThrottle, type LoginLimits } from './sessions/login-throttle';
@@ -143,6 +145,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }, UPKEEP_MS).unref();
   announcers.organizations.start();
   announcers.users.start();
+  announcers.operations.start();
 
   let auditChain: Subscription | null = null;
   let closing: Promise<void> | null = null;
@@ -154,6 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     await server.close(graceMs);
     await announcers.organizations.stop();
     await announcers.users.stop();
+    await announcers.operations.stop();
     await parts.lastUsed.flush();
     await limiter.close();
     await store.close();
@@ -175,6 +179,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const made = await firstRun(parts, runOptions);
       await announcers.organizations.announcePending(null);
       await announcers.users.announcePending(null);
+      await announcers.operations.announcePending(null);
       return made;
     },
     close: (graceMs) => (closing ??= close(graceMs)),
@@ -190,6 +195,11 @@ function createAnnouncers(options: GatewayOptions, store: GatewayStore) {
       store,
       organizationAnnouncement(options.announceOrganization ?? nobody),
       failureReport(options.logger, 'an organization could not be announced; it is tried again'),
+    ),
+    operations: new Announcer(
+      store,
+      operationsAnnouncement(options.announceOperations ?? nobody),
+      failureReport(options.logger, 'the stop switches could not be announced; it is tried again'),
     ),
     users: new Announcer(
       store,
@@ -227,6 +237,7 @@ function identityParts(
       await announcers.organizations.announceSoon(organizationId);
       await announcers.users.announceSoon(organizationId);
     },
+    operationsChanged: () => announcers.operations.announceSoon(null),
     usersChanged: (organizationId) => announcers.users.announceSoon(organizationId),
   };
 }
@@ -276,6 +287,7 @@ function allRoutes(
     ...auditRoutes(parts, () =>
       auditSettled(options.log, options.settleAudit ?? (() => Promise.resolve())),
     ),
+    ...operationsRoutes(parts),
   ];
   return routes;
 }

@@ -249,9 +249,11 @@ export function createMailService(options: MailServiceOptions): MailService {
       temporaryFolder: options.temporaryFolder,
     }),
   );
-  registry.register(TenantServiceService, createTenantHandlers({ database, clock }), {
-    internal: true,
-  });
+  registry.register(
+    TenantServiceService,
+    createTenantHandlers({ database, clock, onReleased: onAccepted }),
+    { internal: true },
+  );
   registry.register(VisibilityServiceService, createVisibilityHandlers({ database }), {
     internal: true,
   });

@@ -14,7 +14,7 @@ it('an announcement of an organization that was overtaken changes nothing', asyn
   const organizationId = uuidv7();
   const put = (status: string, version: number) =>
     tenants.putOrganization(
-      { organizationId, name: 'Org', status, timeZone: 'UTC', version },
+      { organizationId, name: 'Org', status, timeZone: 'UTC', version, outgoing: '' },
       contextOf(principal({ organizationId })),
     );
   const stored = () =>

@@ -178,18 +178,16 @@ describe('a rule that forwards', () => {
     await rules.create(admin, {
       actions: [forward, { type: 'add_labels', labels: ['kept'] }],
     });
-    await rules.query(
-      admin.organizationId,
-      `update mailbox set status = 'disabled' where id = $1`,
-      [mailbox.id],
-    );
+    const setDeleted = (at: string) =>
+      rules.query(admin.organizationId, `update mailbox set deleted_at = ${at} where id = $1`, [
+        mailbox.id,
+      ]);
+    await setDeleted('now()');
     const { conversationId } = await rules.receive(admin, mailbox.id);
+    await setDeleted('null');
     const [run] = await rules.runs(admin, conversationId);
     expect(run!.actions).toEqual([
-      expect.objectContaining({
-        outcome: 'failed',
-        error: expect.stringContaining('The mailbox is disabled'),
-      }),
+      expect.objectContaining({ outcome: 'failed', error: expect.stringContaining('No mailbox') }),
       expect.objectContaining({ outcome: 'done' }),
     ]);
   });

@@ -349,6 +349,8 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
     params: { id: tenant.organizationId },
     body: { status: 'active' },
   })),
+  'GET /api/v1/admin/operations': plain('platform'),
+  'PATCH /api/v1/admin/operations': plain('platform', () => ({ body: { outgoing: 'run' } })),
   'GET /api/v1/audit': plain('organization', ({ tenant }) => ({
     query: { actor: tenant.admin.id },
   })),

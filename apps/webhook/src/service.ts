@@ -130,9 +130,11 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     ...createDeliveryHandlers(deps),
     ...createReplayHandlers(deps),
   });
-  registry.register(TenantServiceService, createTenantHandlers({ database, onChanged }), {
-    internal: true,
-  });
+  registry.register(
+    TenantServiceService,
+    createTenantHandlers({ database, onChanged, onSwitched: () => sender.refreshAll() }),
+    { internal: true },
+  );
 
   return {
     registry,

@@ -52,8 +52,8 @@ export class Announcer<State extends object> {
     return this.running;
   }
 
-  /** As {@link announcePending} for one organization, but waits {@link PATIENCE_MS} at most. */
-  async announceSoon(organizationId: string): Promise<void> {
+  /** As {@link announcePending}, but waits {@link PATIENCE_MS} at most. */
+  async announceSoon(organizationId: string | null): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);

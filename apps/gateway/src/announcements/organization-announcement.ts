@@ -5,6 +5,7 @@ export interface OrganizationState {
   organizationId: string;
   name: string;
   status: string;
+  outgoing: 'run' | 'hold';
   timeZone: string;
   defaultFromName: string | null;
   /** Of mail that may be kept; null = no limit. */
@@ -17,7 +18,7 @@ export type AnnounceOrganization = (state: OrganizationState) => Promise<void>;
 
 const PENDING = `
   select id                as "organizationId",
-         name, status, version,
+         name, status, outgoing, version,
          time_zone         as "timeZone",
          default_from_name as "defaultFromName",
          storage_bytes     as "storageBytes"

@@ -23,6 +23,8 @@ export interface IdentityParts {
   isHttps: boolean;
   /** Tells the services about an organization that changed, and about its people; never rejects, see Announcer. */
   organizationChanged: (organizationId: string) => Promise<void>;
+  /** Tells the services what of the whole deployment is stopped. */
+  operationsChanged: () => Promise<void>;
   /** Tells the services about people of the organization who changed. */
   usersChanged: (organizationId: string) => Promise<void>;
 }

@@ -4,6 +4,10 @@ import type { Prisma } from '../generated/prisma/client';
 
 const timestamp = z.iso.datetime();
 
+/** Of what can be stopped and goes on later. */
+export const SWITCH_STATES = ['run', 'hold'] as const;
+export type SwitchState = (typeof SWITCH_STATES)[number];
+
 export const UserRecord = z
   .object({
     id: z.uuid(),
@@ -58,6 +62,7 @@ export const OrganizationRecord = z
       .int()
       .nullable()
       .meta({ description: 'Mail and files beyond it are refused; null = no limit' }),
+    outgoing: z.enum(SWITCH_STATES).meta({ description: 'hold: its outgoing mail waits' }),
     version: z.int(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -130,6 +135,7 @@ export function toOrganizationRecord(
     default_from_name: row.defaultFromName,
     retention_days: row.retentionDays,
     storage_bytes: row.storageBytes === null ? null : Number(row.storageBytes),
+    outgoing: row.outgoing as SwitchState,
     version: row.version,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

@@ -80,12 +80,16 @@ export function mailService(channel: Channel): Backend {
         announcement(),
       );
     },
+    announceOperations: async ({ outgoing, version }) => {
+      await clients.tenants.putOperations({ outgoing, version }, announcement());
+    },
     announceOrganization: async (organization) => {
       await clients.tenants.putOrganization(
         {
           organizationId: organization.organizationId,
           name: organization.name,
           status: organization.status,
+          outgoing: organization.outgoing,
           timeZone: organization.timeZone,
           version: organization.version,
           ...(organization.defaultFromName === null

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { emailField, nameField, passwordField, timeZoneField } from '../identity/fields';
-import { OrganizationRecord } from '../identity/records';
+import { OrganizationRecord, SWITCH_STATES } from '../identity/records';
 
 export const updateOrganizationBody = z
   .object({
@@ -28,6 +28,7 @@ export const administerOrganizationBody = z
     name: nameField().optional(),
     status: z.enum(['active', 'suspended']).optional(),
     storage_bytes: z.int().min(0).nullable().optional(),
+    outgoing: z.enum(SWITCH_STATES).optional(),
   })
   .meta({ id: 'AdministerOrganization' });
 

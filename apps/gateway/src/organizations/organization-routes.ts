@@ -80,9 +80,10 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       ...platform,
       method: 'PATCH',
       path: '/admin/organizations/{id}',
-      summary: 'Rename, suspend or reactivate an organization, limit its storage',
+      summary: 'Rename, suspend, hold or reactivate an organization, limit its storage',
       description:
-        'Suspended: every credential is refused (401) and inbound mail is deferred (450). ' +
+        'Suspended: every credential is refused (401), inbound mail is deferred (450) and outgoing mail waits until it is active again. ' +
+        '`outgoing: hold` lets outgoing mail alone wait. ' +
         'With storage_bytes full, inbound mail is deferred (452), and mail, uploads and imports are refused (storage_full).',
       versioned: true,
       request: { params: idParams, body: administerOrganizationBody },

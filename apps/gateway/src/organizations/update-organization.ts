@@ -72,6 +72,7 @@ export async function administerOrganization(
             ...(body.name === undefined ? {} : { name: body.name }),
             ...(body.status === undefined ? {} : { status: body.status }),
             ...(body.storage_bytes === undefined ? {} : { storageBytes: body.storage_bytes }),
+            ...(body.outgoing === undefined ? {} : { outgoing: body.outgoing }),
             version: { increment: 1 },
             updatedAt: new Date(parts.clock()),
           },

@@ -36,6 +36,9 @@ export function webhookService(channel: Channel): Backend {
         announcement(),
       );
     },
+    announceOperations: async ({ webhooks, version }) => {
+      await clients.tenants.putOperations({ webhooks, version }, announcement());
+    },
     announceUser: async ({ organizationId, userId, role, active, departmentIds, version }) => {
       await clients.tenants.putUser(
         { organizationId, userId, role, active, departmentIds, version },

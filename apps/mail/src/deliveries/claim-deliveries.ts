@@ -7,6 +7,8 @@ export interface ClaimOptions {
   /** Deliveries at most. */
   readonly limit: number;
   readonly leaseSeconds: number;
+  /** Organizations that may get fewer, with how many; 0 = none. */
+  readonly rooms?: ReadonlyMap<string, number>;
 }
 
 interface ClaimedRow {
@@ -18,6 +20,7 @@ interface ClaimedRow {
   was_uncertain: boolean;
   attempts: number;
   lease_epoch: number;
+  position: number;
   due_since: string;
   conversation_id: string;
   mail_from: string;
@@ -26,13 +29,15 @@ interface ClaimedRow {
   at_most_once: boolean;
   cancel_if_reply: boolean;
   submitted_at: string;
-  may_send: boolean;
+  mailbox_id: string;
+  standing: ClaimedDelivery['standing'];
 }
 
 /**
- * Organizations take turns: each gets an equal share of the limit, whoever has most waiting gets no
- * more, and when there are more of them than places, chance decides. The walk from one organization
- * to the next costs one index probe each. next_attempt_at is booked before anything is dialed, so
+ * Organizations with something due take turns: each gets an equal share of the limit, whoever has most
+ * waiting gets no more, and when there are more of them than places, chance decides. The walk from one
+ * organization to the next costs one index probe each, and three more to see whether something is due.
+ * Passed over are those whose outgoing mail is held, and those that have no place left here. next_attempt_at is booked before anything is dialed, so
  * that a crash cannot make an attempt that counts for nothing. When the lease of a claim is lost
  * with a crash of the server nothing has been sent yet, hence no flush of its own: the phase that
  * precedes the final dot brings it to disk.
@@ -41,7 +46,8 @@ const CLAIM = `
   with recursive waiting as (
          (select organization_id
             from delivery
-           where state in ('held', 'scheduled', 'queued', 'deferred', 'uncertain')
+           where not exists (select from operations where outgoing = 'hold')
+             and state in ('held', 'scheduled', 'queued', 'deferred', 'uncertain')
            order by organization_id
            limit 1)
          union all
@@ -54,9 +60,19 @@ const CLAIM = `
            from waiting w
           where w.organization_id is not null),
        turn as (
-         select organization_id, count(*) over () as organizations
-           from waiting
-          where organization_id is not null
+         select w.organization_id, b.room, count(*) over () as organizations
+           from waiting w
+           left join organization o on o.organization_id = w.organization_id
+           left join unnest($4::uuid[], $5::integer[]) as b (organization_id, room)
+             on b.organization_id = w.organization_id
+          where w.organization_id is not null
+            and coalesce(o.status, 'active') = 'active' and coalesce(o.outgoing, 'run') = 'run'
+            and coalesce(b.room, 1) > 0
+            and exists (select
+                          from delivery d
+                         where d.organization_id = w.organization_id and d.priority in (0, 1, 2)
+                           and d.state in ('held', 'scheduled', 'queued', 'deferred', 'uncertain')
+                           and d.next_attempt_at <= now())
           order by random()
           limit $2),
        due as (
@@ -70,13 +86,13 @@ const CLAIM = `
                     and state in ('held', 'scheduled', 'queued', 'deferred', 'uncertain')
                     and next_attempt_at <= now()
                   order by next_attempt_at
-                  limit greatest(1, $2 / t.organizations)
+                  limit least(t.room, greatest(1, $2 / t.organizations))
                     for update skip locked) d
           order by p.priority, d.next_attempt_at
           limit $2)
   update delivery d
      set state = 'sending', lease_owner = $1, lease_until = now() + make_interval(secs => $3),
-         lease_epoch = d.lease_epoch + 1, attempts = d.attempts + 1, phase = null, updated_at = now(),
+         lease_epoch = d.lease_epoch + 1, parked_until = null, parked_mailbox_id = null, attempts = d.attempts + 1, phase = null, updated_at = now(),
          next_attempt_at = now() + make_interval(mins => (array[1, 5, 10, 15, 30, 60, 120, 240, 360])[least(d.attempts + 1, 9)])
     from due, submission s, mailbox m
     left join organization o on o.organization_id = m.organization_id
@@ -84,10 +100,13 @@ const CLAIM = `
      and s.organization_id = d.organization_id and s.id = d.submission_id
      and m.organization_id = s.organization_id and m.id = s.mailbox_id
   returning d.organization_id, d.id, d.submission_id, d.recipient, due.state as previous_state, d.was_uncertain,
-            d.attempts, d.lease_epoch, coalesce(s.hold_until, s.created_at) as due_since, s.conversation_id,
+            d.attempts, d.lease_epoch, d.position, s.conversation_id, s.mailbox_id,
+            greatest(coalesce(s.hold_until, s.created_at), m.released_at, o.released_at,
+                     (select released_at from operations)) as due_since,
             s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once, s.cancel_if_reply,
             s.created_at as submitted_at,
-            m.deleted_at is null and m.status = 'active' and coalesce(o.status, 'active') = 'active' as may_send`;
+            case when m.deleted_at is not null then 'withdrawn' when m.status <> 'active' then 'waits' else 'goes' end
+              as standing`;
 
 /** Takes the lease of deliveries that are due, of all organizations, in one round trip. */
 export async function claimDeliveries(
@@ -103,10 +122,17 @@ export async function claimDeliveries(
     {
       name: 'delivery_claim',
       text: CLAIM,
-      values: [options.owner, options.limit, options.leaseSeconds],
+      values: [
+        options.owner,
+        options.limit,
+        options.leaseSeconds,
+        [...(options.rooms?.keys() ?? [])],
+        [...(options.rooms?.values() ?? [])],
+      ],
     },
   ]);
-  return (rows as unknown as ClaimedRow[]).map(toClaimed);
+  const claimed = rows as unknown as ClaimedRow[];
+  return claimed.sort((a, b) => a.position - b.position).map(toClaimed);
 }
 
 function toClaimed(row: ClaimedRow): ClaimedDelivery {
@@ -127,6 +153,7 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     atMostOnce: row.at_most_once,
     cancelIfReply: row.cancel_if_reply,
     submittedAt: row.submitted_at,
-    maySend: row.may_send,
+    mailboxId: row.mailbox_id,
+    standing: row.standing,
   };
 }

@@ -20,6 +20,7 @@ export interface ClaimedDelivery {
   readonly atMostOnce: boolean;
   readonly cancelIfReply: boolean;
   readonly submittedAt: string;
-  /** Mailbox live and active, organization active. */
-  readonly maySend: boolean;
+  readonly mailboxId: string;
+  /** By its mailbox: `waits` while that is disabled, `withdrawn` once it is deleted. */
+  readonly standing: 'goes' | 'waits' | 'withdrawn';
 }

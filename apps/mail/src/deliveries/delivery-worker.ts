@@ -10,6 +10,7 @@ import { openDeliveryJournal, type DeliveryJournal } from './delivery-journal';
 import { findAnswered } from './find-answered';
 import { createHandOver, type HandOver } from './hand-over';
 import { releaseLeases, renewLeases } from './lease-store';
+import { parkDeliveries, releaseParked } from './park-store';
 import { takeBackDeliveries } from './take-back-deliveries';
 import { createRawCache } from './raw-cache';
 import { recoverJournal } from './recover-journal';
@@ -57,6 +58,9 @@ export interface DeliveryWorker {
   stop(graceMs?: number): Promise<void>;
 }
 
+/** How soon mail of a mailbox that is active again goes on. */
+const RELEASE_EVERY_MS = 1_000;
+
 /** Takes due deliveries to their next hop; README.md of this folder tells what a crash leaves. */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const { database, transport } = deps;
@@ -76,6 +80,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   let claiming: Promise<void> | null = null;
   let pollTimer: NodeJS.Timeout | undefined;
   let leaseTimer: NodeJS.Timeout | undefined;
+  let releaseTimer: NodeJS.Timeout | undefined;
 
   const wake = (): void => {
     wanted = true;
@@ -119,10 +124,11 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     }
   };
 
-  const dispatch = async (
-    claimed: readonly ClaimedDelivery[],
-    handOver: HandOver,
-  ): Promise<void> => {
+  const dispatch = async (all: readonly ClaimedDelivery[], handOver: HandOver): Promise<void> => {
+    const [waiting, claimed] = [true, false].map((waits) =>
+      all.filter(({ standing }) => (standing === 'waits') === waits),
+    ) as [ClaimedDelivery[], ClaimedDelivery[]];
+    if (waiting.length > 0) await parkDeliveries(database, waiting);
     const conditional = claimed.filter(({ cancelIfReply }) => cancelIfReply);
     const [answered, verdicts] = await Promise.all([
       findAnswered(database, conditional),
@@ -131,9 +137,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     const outgoing: ClaimedDelivery[] = [];
     claimed.forEach((delivery, index) => {
       const verdict = verdicts[index]!;
-      if (!delivery.maySend) {
-        const reason = 'The mailbox or the organization is no longer active';
-        run([delivery], () => handOver.withdraw(delivery, reason));
+      if (delivery.standing === 'withdrawn') {
+        run([delivery], () => handOver.withdraw(delivery, 'The mailbox has been deleted'));
       } else if (answered.has(delivery.submissionId)) {
         run([delivery], () => handOver.withdraw(delivery, 'Canceled: an answer came first'));
       } else if (verdict.kind === 'unknown') {
@@ -152,6 +157,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     } catch (error) {
       deps.onError(error);
     }
+  };
+
+  const release = (): void => {
+    releaseParked(database).then((count) => count > 0 && wake(), deps.onError);
   };
 
   const takeBack = (owner: string | null) =>
@@ -179,6 +188,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       });
       active = { owner, journal, handOver };
       pollTimer = setInterval(wake, pollMs);
+      releaseTimer = setInterval(release, RELEASE_EVERY_MS);
       leaseTimer = setInterval(() => void tendLeases(), (leaseSeconds * 1000) / 3);
       wake();
     },
@@ -186,6 +196,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       stopping = true;
       clearInterval(pollTimer);
       clearInterval(leaseTimer);
+      clearInterval(releaseTimer);
       let timer: NodeJS.Timeout | undefined;
       const deadline = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, graceMs);

@@ -17,7 +17,7 @@ export async function recoverJournal(
     await database.inTenant(organizationId, async (tx) => {
       const { rows } = await tx.query<UnrecordedRow>(
         `select d.id, d.submission_id, d.recipient, d.attempts, d.lease_epoch, d.was_uncertain,
-                s.conversation_id, s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once,
+                s.conversation_id, s.mailbox_id, s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once,
                 s.cancel_if_reply, s.created_at
            from unnest($2::uuid[], $3::integer[]) as k (id, epoch)
            join delivery d   on d.organization_id = $1 and d.id = k.id and d.lease_epoch = k.epoch
@@ -45,6 +45,7 @@ interface UnrecordedRow {
   lease_epoch: number;
   was_uncertain: boolean;
   conversation_id: string;
+  mailbox_id: string;
   mail_from: string;
   raw_sha256: string;
   is_automatic: boolean;
@@ -76,7 +77,8 @@ function accepted(
     atMostOnce: row.at_most_once,
     cancelIfReply: row.cancel_if_reply,
     submittedAt: row.created_at,
-    maySend: true,
+    mailboxId: row.mailbox_id,
+    standing: 'goes',
   };
   return {
     delivery,

@@ -3,13 +3,16 @@ import { InvalidError, isUuid, type Clock } from '@dak/kernel';
 import { notesPublished } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
+import { saveOperations } from './operations-store';
 import { saveOrganization } from './organization-store';
 import { savePerson } from './person-store';
 
-/** What the gateway tells about organizations and their people; registered for the gateway alone. */
+/** What the gateway tells about organizations, their people and the switches; registered for the gateway alone. */
 export function createTenantHandlers(deps: {
   database: Database;
   clock: Clock;
+  /** Mail that was held may go on. */
+  onReleased?: () => void;
 }): Handlers<typeof TenantServiceService, CallContext> {
   return {
     async putOrganization(request) {
@@ -19,6 +22,15 @@ export function createTenantHandlers(deps: {
       await deps.database.inTenant(request.organizationId, (tx) =>
         saveOrganization(tx, request, new Date(deps.clock())),
       );
+      deps.onReleased?.();
+      return {};
+    },
+    async putOperations(request) {
+      if (request.outgoing !== 'run' && request.outgoing !== 'hold') {
+        throw new InvalidError('outgoing must be run or hold.');
+      }
+      await deps.database.asWorker((tx) => saveOperations(tx, request));
+      deps.onReleased?.();
       return {};
     },
     async putUser(request) {

@@ -3,8 +3,9 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 
 const SAVE = `
   insert into organization as o
-         (organization_id, name, status, time_zone, default_from_name, version, updated_at, storage_bytes)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)
+         (organization_id, name, status, time_zone, default_from_name, version, updated_at, storage_bytes,
+          outgoing)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, 'run'))
   on conflict (organization_id)
   do update set name              = excluded.name,
                 status            = excluded.status,
@@ -12,7 +13,8 @@ const SAVE = `
                 default_from_name = excluded.default_from_name,
                 version           = excluded.version,
                 updated_at        = excluded.updated_at,
-                storage_bytes     = excluded.storage_bytes
+                storage_bytes     = excluded.storage_bytes,
+                outgoing          = coalesce($9, o.outgoing)
           where o.version < excluded.version`;
 
 /** An older announcement than the known one changes nothing; the conversation counter of the row stays. */
@@ -30,5 +32,6 @@ export async function saveOrganization(
     organization.version,
     now,
     organization.storageBytes ?? null,
+    organization.outgoing === '' ? null : organization.outgoing,
   ]);
 }

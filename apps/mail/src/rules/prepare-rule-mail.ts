@@ -161,7 +161,8 @@ async function variablesOf(
 function senderOf(tx: SqlExecutor, facts: RuleMailFacts, { signature }: SubmissionContent) {
   const { organizationId, principal, message } = facts;
   const findMailbox = mailboxOf(tx, organizationId, message.mailboxId);
-  return loadSender(tx, principal, message.mailboxId, findMailbox, signature);
+  // Nobody would repeat what a rule could not send.
+  return loadSender(tx, principal, message.mailboxId, findMailbox, signature, true);
 }
 
 function commonFacts({ actor, conversationId, message, headers, now }: RuleMailFacts) {

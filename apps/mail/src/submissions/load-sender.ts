@@ -37,6 +37,7 @@ const SENDER = `
 
 /**
  * Default signature: the mailbox's chosen one, else its own default, else that of the organization.
+ * @param mayWait Mail of a disabled mailbox is accepted: it leaves when the mailbox is active again.
  * @throws ConflictError `mailbox_disabled`
  * @throws InvalidError when the chosen signature does not exist or belongs to another mailbox
  */
@@ -46,6 +47,7 @@ export async function loadSender(
   mailboxId: string,
   findMailbox: Promise<MailboxRow>,
   choice: SignatureChoice,
+  mayWait = false,
 ): Promise<Sender> {
   // Both at once: they share a round trip.
   const [mailbox, { rows }] = await Promise.all([
@@ -59,7 +61,7 @@ export async function loadSender(
         ])
       : { rows: [] },
   ]);
-  if (mailbox.status !== 'active') {
+  if (mailbox.status !== 'active' && !mayWait) {
     throw new ConflictError(
       'The mailbox is disabled. Set its status to active before sending from it.',
       'mailbox_disabled',

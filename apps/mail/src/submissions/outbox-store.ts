@@ -8,12 +8,24 @@ import type { SubmissionRow } from './submission-store';
 export type OutboxRow = Omit<SubmissionRow, 'content'> & {
   /** Where the message is now; merging may have moved it. */
   current_conversation_id: string;
+  /** Why it does not leave although it is due. */
+  stopped_by: 'mailbox_disabled' | 'organization_suspended' | 'outgoing_held' | null;
 };
+
+const STOPPED_BY = `
+  case when s.finished_at is null and coalesce(s.hold_until, s.created_at) <= now()
+       then (select case when b.status <> 'active' then 'mailbox_disabled'
+                         when o.status <> 'active' then 'organization_suspended'
+                         when o.outgoing = 'hold' or dak_outgoing() = 'hold' then 'outgoing_held' end
+               from mailbox b
+               left join organization o on o.organization_id = b.organization_id
+              where b.organization_id = s.organization_id and b.id = s.mailbox_id) end`;
 
 export const OUTBOX_COLUMNS = `s.id, s.conversation_id, e.conversation_id as current_conversation_id, s.mailbox_id, s.kind,
   s.subject, s.status, s.hold_reason, s.hold_until, s.send_at, s.undo_until, s.cancel_if_reply, s.is_automatic,
   s.at_most_once, s.mail_from, s.message_id_header, s.raw_sha256, s.size_bytes, s.author_type, s.author_id, s.author_name,
-  s.author_run_id, s.template_id, s.template_version, s.created_at, s.updated_at, s.finished_at`;
+  s.author_run_id, s.template_id, s.template_version, s.created_at, s.updated_at, s.finished_at,
+  ${STOPPED_BY} as stopped_by`;
 
 /**
  * The submission, if the caller may send in its conversation.

@@ -14,12 +14,13 @@ export function renderOutboxEntry(
     mailbox_id: row.mailbox_id,
     subject: row.subject,
     status: messageStatusOf(row.status),
-    hold: row.hold_reason === null ? null : { reason: row.hold_reason, until: row.hold_until },
+    hold: holdOf(row),
     send_at: row.send_at,
     undo_until: row.undo_until,
     recipients,
     attempts,
-    next_attempt_at,
+    // When what is stopped goes on, nobody knows.
+    next_attempt_at: row.stopped_by === null ? next_attempt_at : null,
     author: {
       type: row.author_type as OutboxEntryRecord['author']['type'],
       id: row.author_id,
@@ -33,4 +34,9 @@ export function renderOutboxEntry(
     created_at: row.created_at,
     updated_at: row.updated_at,
   };
+}
+
+function holdOf(row: OutboxRow): OutboxEntryRecord['hold'] {
+  if (row.stopped_by !== null) return { reason: row.stopped_by, until: null };
+  return row.hold_reason === null ? null : { reason: row.hold_reason, until: row.hold_until };
 }

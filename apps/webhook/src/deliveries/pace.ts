@@ -7,6 +7,9 @@ export interface PaceLimits {
 
 const LEAST_CONCURRENCY = 1;
 const LEAST_RATE = 0.1;
+/** After a hold: much may wait, of many endpoints at once. */
+const GENTLE_RATE = 20;
+const GENTLE_CONCURRENCY = 2;
 /** Good answers bring a rate back from nothing within so many seconds. */
 const RECOVERY_SECONDS = 60;
 
@@ -60,6 +63,14 @@ export class Pace {
       ? limits.maxConcurrency
       : Math.min(this.concurrency, limits.maxConcurrency);
     this.tokens = Math.min(this.tokens, this.capacity());
+  }
+
+  /** Much has waited: good answers bring the rate and the concurrency back. */
+  beginGently(now: number): void {
+    this.rate = Math.min(this.rate, GENTLE_RATE);
+    this.concurrency = Math.min(this.concurrency, GENTLE_CONCURRENCY);
+    this.tokens = Math.min(this.tokens, this.capacity());
+    this.raisedAt = now;
   }
 
   /** How many attempts may begin now. */

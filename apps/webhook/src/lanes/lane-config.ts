@@ -28,6 +28,8 @@ export interface LaneConfig {
   isOrdered: boolean;
   /** Otherwise nothing goes out. */
   isSendable: boolean;
+  /** When the latest hold of all webhooks ended, milliseconds since the epoch; 0 = never. */
+  releasedAt: number;
   stamp: string;
   keys: readonly SigningKey[];
 }
@@ -68,9 +70,14 @@ export function readLaneConfig(row: LaneConfigRow, sealing: Sealing): LaneConfig
     },
     isOrdered: row.ordering === 'conversation',
     isSendable: row.sendable && keys.length > 0,
+    releasedAt: releasedAtOf(row),
     stamp: row.stamp,
     keys,
   };
+}
+
+function releasedAtOf({ released_at }: LaneConfigRow): number {
+  return released_at === null ? 0 : Date.parse(released_at);
 }
 
 export function readLaneHealth(row: LaneConfigRow): LaneHealth {
@@ -87,7 +94,8 @@ export function readLaneHealth(row: LaneConfigRow): LaneHealth {
       firstAt === null
         ? null
         : {
-            firstAt,
+            // The endpoint could not succeed while webhooks were held.
+            firstAt: Math.max(firstAt, releasedAtOf(row)),
             firstEventId: row.first_failed_event_id ?? '',
             lastAt: at(row.last_failure_at) ?? firstAt,
             lastEventId: row.last_failed_event_id ?? '',

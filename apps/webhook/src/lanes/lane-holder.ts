@@ -275,7 +275,7 @@ export class LaneHolder {
         this.#lose(lane);
         continue;
       }
-      lane.adopt(config, readLaneHealth(row));
+      lane.adopt(config, readLaneHealth(row), this.#deps.clock());
       onQueued(lane);
     }
   }

@@ -25,8 +25,10 @@ export interface LaneConfigRow {
   first_failed_event_id: string | null;
   last_failure_at: string | null;
   last_failed_event_id: string | null;
-  /** Enabled, not disabled by us, organization and owner active. */
+  /** Enabled, not disabled by us, organization and owner active, webhooks not held. */
   sendable: boolean;
+  /** When the latest hold of webhooks ended. */
+  released_at: string | null;
   stamp: string;
   /** Current one first. */
   secrets: { own: boolean; ciphertext: string; valid_until: string | null }[] | null;
@@ -48,7 +50,8 @@ export interface DueRow {
   stamp: string;
 }
 
-const SENDABLE = `e.enabled and e.status = 'active' and coalesce(o.status, 'active') = 'active' and p.active`;
+const SENDABLE = `e.enabled and e.status = 'active' and coalesce(o.status, 'active') = 'active' and p.active
+         and not exists (select from operations where webhooks = 'hold')`;
 const ENDPOINTS = `
     from endpoint e
     join person p on p.organization_id = e.organization_id and p.user_id = e.owner_user_id
@@ -82,7 +85,7 @@ const CONFIGS = `
   select e.id, e.organization_id, e.url, e.ordering, e.sealed_headers, e.rate_per_second, e.max_concurrency,
          e.timeout_ms, e.breaker_state, e.breaker_opened_at, e.next_probe_at, e.breaker_trips, e.last_success_at,
          e.first_failure_at, e.first_failed_event_id, e.last_failure_at, e.last_failed_event_id,
-         ${SENDABLE} as sendable, ${STAMP} as stamp,
+         ${SENDABLE} as sendable, ${STAMP} as stamp, (select released_at from operations) as released_at,
          (select json_agg(json_build_object('own', s.endpoint_id is not null,
                                             'ciphertext', encode(s.ciphertext, 'base64'),
                                             'valid_until', s.valid_until)

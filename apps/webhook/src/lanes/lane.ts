@@ -23,6 +23,8 @@ export const MOST_IN_HAND = 512;
 const LEAST_ROOM = MOST_IN_HAND / 4;
 const SHORTEST_POLL_MS = 10;
 const LONGEST_POLL_MS = 250;
+/** So long after a hold has ended endpoints are sent to gently at first. */
+const GENTLE_FOR_MS = 60_000;
 /** A success is written down at once after failures, else so often. */
 const SUCCESS_NOTED_EVERY_MS = 10_000;
 
@@ -61,6 +63,7 @@ export class Lane {
     this.streak = health.streak;
     this.lastSuccessAt = health.lastSuccessAt;
     this.#notedSuccessAt = health.lastSuccessAt ?? 0;
+    if (now - config.releasedAt < GENTLE_FOR_MS) this.pace.beginGently(now);
   }
 
   get config(): LaneConfig {
@@ -71,16 +74,24 @@ export class Lane {
    * Takes over what the row of the endpoint says now. Where people have changed something, its health
    * counts too: another URL, or enabling it, begins with a clean record.
    */
-  adopt(config: LaneConfig, health: LaneHealth): void {
+  adopt(config: LaneConfig, health: LaneHealth, now: number): void {
     const isMoved = config.url !== this.#config.url;
     if (isMoved || (config.stamp !== this.#config.stamp && !this.isHealthDirty)) {
       this.breaker = new Breaker(health.breaker);
       this.streak = health.streak;
       this.isHealthDirty = false;
     }
+    const isReleased = config.releasedAt > this.#config.releasedAt;
     this.#config = config;
     this.isConfigStale = false;
     this.pace.setLimits(config.limits);
+    if (isReleased) {
+      this.pace.beginGently(now);
+      if (this.streak !== null) {
+        const firstAt = Math.max(this.streak.firstAt, config.releasedAt);
+        this.streak = { ...this.streak, firstAt };
+      }
+    }
     if (!config.isSendable) this.putBack();
   }
 

@@ -73,6 +73,11 @@ export class Sender {
     this.#lanes.refresh(endpointIds);
   }
 
+  /** What holds for all endpoints has changed. */
+  refreshAll(): void {
+    this.#lanes.refresh([...this.#lanes.held.keys()]);
+  }
+
   get lanes(): ReadonlyMap<string, Lane> {
     return this.#lanes.held;
   }
@@ -189,7 +194,7 @@ export class Sender {
     },
   ): Promise<void> {
     const { verdict, begunAt, now } = made;
-    const settlement = settleAttempt(consignment, verdict, now);
+    const settlement = settleAttempt(consignment, verdict, now, lane.config.releasedAt);
     try {
       await this.#recorder.record({
         lane,

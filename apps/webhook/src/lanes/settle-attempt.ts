@@ -22,11 +22,13 @@ export type Settlement =
  * What becomes of a delivery after an attempt that was made. What people asked for (retry, test) is
  * tried once: they look at the result and decide.
  * @param at when the attempt ended, milliseconds since the epoch
+ * @param releasedAt when the latest hold of webhooks ended: what it held up blocked nothing before
  */
 export function settleAttempt(
   delivery: AttemptedDelivery,
   verdict: Pick<Verdict, 'kind' | 'retryAfterMs'>,
   at: number,
+  releasedAt = 0,
 ): Settlement {
   switch (verdict.kind) {
     case 'delivered':
@@ -38,11 +40,16 @@ export function settleAttempt(
       return { state: 'pending', nextAt: at };
     case 'retry':
     case 'slow_down':
-      return again(delivery, verdict.retryAfterMs, at);
+      return again(delivery, verdict.retryAfterMs, at, releasedAt);
   }
 }
 
-function again(delivery: AttemptedDelivery, retryAfterMs: number | null, at: number): Settlement {
+function again(
+  delivery: AttemptedDelivery,
+  retryAfterMs: number | null,
+  at: number,
+  releasedAt: number,
+): Settlement {
   if (delivery.trigger === 'retry' || delivery.trigger === 'test') return { state: 'failed' };
   const next = nextAttemptAt({
     deliveryId: delivery.id,
@@ -50,7 +57,7 @@ function again(delivery: AttemptedDelivery, retryAfterMs: number | null, at: num
     at: new Date(at),
     retryAfterMs,
   });
-  const blocksUntil = (delivery.firstAttemptAt ?? at) + LONGEST_BLOCK_MS;
+  const blocksUntil = Math.max(delivery.firstAttemptAt ?? at, releasedAt) + LONGEST_BLOCK_MS;
   if (delivery.isOrdered && (next === null || next.getTime() > blocksUntil)) {
     return { state: 'skipped' };
   }

@@ -5,15 +5,17 @@ import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { disableEndpointsOf } from '../endpoints/disable-endpoint';
 import { selectEndpointIds } from '../endpoints/endpoint-store';
-import { saveOrganization, savePerson } from './tenant-store';
+import { saveOperations, saveOrganization, savePerson } from './tenant-store';
 
-/** What the gateway tells about organizations and their people; registered for the gateway alone. */
+/** What the gateway tells about organizations, their people and the switches; registered for the gateway alone. */
 export function createTenantHandlers(deps: {
   database: Database;
   /** Endpoints that may be sent to or not any more. */
   onChanged: (endpointIds: readonly string[]) => void;
+  /** All endpoints may be sent to or not any more. */
+  onSwitched: () => void;
 }): Handlers<typeof TenantServiceService, CallContext> {
-  const { database, onChanged } = deps;
+  const { database, onChanged, onSwitched } = deps;
   return {
     async putOrganization(request) {
       requireUuid('organization_id', request.organizationId);
@@ -22,6 +24,14 @@ export function createTenantHandlers(deps: {
         return selectEndpointIds(tx, request.organizationId);
       });
       onChanged(changed);
+      return {};
+    },
+    async putOperations(request) {
+      if (request.webhooks !== 'run' && request.webhooks !== 'hold') {
+        throw new InvalidError('webhooks must be run or hold.');
+      }
+      await database.asWorker((tx) => saveOperations(tx, request));
+      onSwitched();
       return {};
     },
     async putUser(request) {

@@ -1,4 +1,8 @@
-import type { PutOrganizationRequest, PutUserRequest } from '@dak/contracts/webhook';
+import type {
+  PutOperationsRequest,
+  PutOrganizationRequest,
+  PutUserRequest,
+} from '@dak/contracts/webhook';
 import type { Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 
@@ -22,6 +26,21 @@ const SAVE_CALLER = `
   insert into person (organization_id, user_id, role, active, department_ids, version, updated_at)
   values ($1, $2, $3, true, $4, 0, now())
   on conflict do nothing`;
+
+const SAVE_OPERATIONS = `
+  insert into operations as o (webhooks, version)
+  values ($1, $2)
+  on conflict (id)
+  do update set webhooks = excluded.webhooks, version = excluded.version, updated_at = now()
+          where o.version < excluded.version`;
+
+/** What of the whole deployment is stopped; an older announcement than the known one changes nothing. */
+export async function saveOperations(
+  worker: SqlExecutor,
+  { webhooks, version }: PutOperationsRequest,
+): Promise<void> {
+  await worker.query(SAVE_OPERATIONS, [webhooks, version]);
+}
 
 /** An older announcement than the known one changes nothing. */
 export async function saveOrganization(

@@ -309,6 +309,9 @@ export const LabelRecord = z.object({
   updated_at: timestamp,
 });
 
+/** Why mail that is due waits: somebody has stopped it, and it goes on when they let it. */
+const STOPPED_BY = ['mailbox_disabled', 'organization_suspended', 'outgoing_held'] as const;
+
 /** The answer to compose, reply and forward. */
 export const SubmissionReceipt = z.object({
   id: id.describe('The message; also the outbox entry'),
@@ -355,7 +358,12 @@ export const OutboxEntryRecord = z.object({
   mailbox_id: id,
   subject: z.string(),
   status: z.enum(MESSAGE_STATUSES),
-  hold: SubmissionReceipt.shape.hold,
+  hold: nullable(
+    z.object({
+      reason: z.enum(['scheduled', 'undo', 'approval', 'quota', ...STOPPED_BY]),
+      until: nullable(timestamp),
+    }),
+  ),
   send_at: nullable(timestamp),
   undo_until: nullable(timestamp),
   recipients: z.array(RecipientDelivery),

@@ -178,6 +178,8 @@ export const RIGHTS = {
   'POST /admin/organizations': PLATFORM,
   'GET /admin/organizations/{id}': PLATFORM,
   'PATCH /admin/organizations/{id}': PLATFORM,
+  'GET /admin/operations': PLATFORM,
+  'PATCH /admin/operations': PLATFORM,
 } as const satisfies Readonly<Record<string, Right>>;
 
 /** Method and path, as in `GET /conversations/{id}`. */

@@ -8,5 +8,6 @@ export {
   type Secrets,
 } from './data-folder';
 export { DATABASES, migrateAll, type DatabaseName, type DatabaseUrls } from './databases';
+export { holdOffline } from './hold-offline';
 export { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
 export { reachableHost, siteAddresses, type SiteAddresses } from './site-addresses';
