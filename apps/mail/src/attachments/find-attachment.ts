@@ -1,6 +1,6 @@
 import { isUuid, NotFoundError, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { conversationIsOpen } from '../mailboxes/visibility';
+import { conversationIsOpen, livingConversation } from '../mailboxes/visibility';
 import { SqlParameters } from '../sql-parameters';
 
 /** A row of `attachment`. */
@@ -33,6 +33,7 @@ export async function findAttachment(
   const message = parameters.add(messageId);
   const attachment = parameters.add(attachmentId);
   const conversation = parameters.add(conversationId);
+  const living = livingConversation(organization, `${conversation}::uuid`);
   const { rows } = await tx.query<AttachmentRow>(
     `select a.id, a.filename, a.content_type, a.size_bytes, a.sha256, a.disposition, a.content_id
        from attachment a
@@ -40,7 +41,7 @@ export async function findAttachment(
        join conversation c on c.organization_id = e.organization_id and c.id = e.conversation_id
        join mailbox m      on m.organization_id = c.organization_id and m.id = c.mailbox_id and m.deleted_at is null
       where a.organization_id = ${organization} and a.id = ${attachment} and a.message_id = ${message}
-        and (${conversation}::uuid is null or e.conversation_id = ${conversation})
+        and (${conversation}::uuid is null or e.conversation_id = ${living})
         and ${conversationIsOpen(principal, 'read', 'c', parameters)}`,
     parameters.values,
   );

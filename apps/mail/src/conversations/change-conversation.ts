@@ -6,6 +6,7 @@ import { actorOf } from '../actor';
 import type { ActivityEntry } from '../activity/activity-store';
 import type { ConversationDeps } from './conversation-deps';
 import type { ConversationRow } from './conversation-row';
+import { requireDepartmentAccess } from './department-access';
 import { loadConversation } from './load-conversation';
 import { renderConversation } from './render-conversation';
 import { saveConversations } from './save-conversations';
@@ -34,6 +35,7 @@ export function changeConversation(
       const row = await loadConversation(tx, principal, id, 'write', { lock: true });
       const now = clock();
       const { before = row, after, activity, reason } = await decide(row, now, tx);
+      await requireDepartmentAccess(tx, principal, before, after);
       const [saved] = await saveConversations(
         tx,
         principal.organizationId,

@@ -1,6 +1,6 @@
 import type { BulkResultRecord } from '@dak/contracts/api';
 import type { ChangeConversationsRequest, Document } from '@dak/contracts/mail';
-import { DomainError, InvalidError, type ErrorKind } from '@dak/kernel';
+import { DomainError, InvalidError, type ErrorKind, type Principal } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
@@ -11,6 +11,7 @@ import type { ConversationDeps } from './conversation-deps';
 import type { ConversationRow } from './conversation-row';
 import { decideAssignment, decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
 import { decideUpdate } from './decide-update';
+import { requireDepartmentAccess } from './department-access';
 import { loadConversation } from './load-conversation';
 import { markRead } from './mark-read';
 import { saveConversations, type ConversationChange } from './save-conversations';
@@ -47,7 +48,7 @@ export function changeConversations(
       for (const id of [...ids].sort()) {
         try {
           const before = await loadConversation(tx, principal, id, 'write', { lock: true });
-          const decision = await decide(tx, principal.organizationId, before, request, now);
+          const decision = await decide(tx, principal, before, request, now);
           changes.push({ before, ...decision, actor: actorOf(principal) });
           results.set(id, { id, status: 200, error: null });
         } catch (error) {
@@ -64,7 +65,7 @@ export function changeConversations(
 
 async function decide(
   tx: SqlExecutor,
-  organizationId: string,
+  principal: Principal,
   row: ConversationRow,
   request: ChangeConversationsRequest,
   now: number,
@@ -73,10 +74,12 @@ async function decide(
   switch (action?.$case) {
     case 'update': {
       const decision = decideUpdate(row, { ...action.value, expectedVersion: undefined }, now);
+      // Before anything is stored: what is refused here leaves the transaction standing.
+      await requireDepartmentAccess(tx, principal, row, decision.after);
       const { unread } = action.value;
-      return unread === undefined
-        ? decision
-        : { ...decision, after: await markRead(tx, organizationId, decision.after, unread) };
+      if (unread === undefined) return decision;
+      const { organizationId } = principal;
+      return { ...decision, after: await markRead(tx, organizationId, decision.after, unread) };
     }
     case 'labels':
       return decideLabels(row, action.value);
@@ -84,8 +87,11 @@ async function decide(
       return decideSnooze(row, action.value, now);
     case 'unsnooze':
       return decideUnsnooze(row, null);
-    case 'assign':
-      return decideAssignment(row, action.value);
+    case 'assign': {
+      const decision = decideAssignment(row, action.value);
+      await requireDepartmentAccess(tx, principal, row, decision.after);
+      return decision;
+    }
     case undefined:
       throw new InvalidError('action must be update, labels, snooze, unsnooze or assign.');
   }

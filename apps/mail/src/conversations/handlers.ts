@@ -12,7 +12,7 @@ import { changeConversations } from './change-conversations';
 import type { ConversationDeps } from './conversation-deps';
 import { decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
 import { listConversations } from './list-conversations';
-import { loadConversation } from './load-conversation';
+import { loadConversationRecord } from './load-conversation';
 import { mergeRequested, splitRequested } from './merge-request';
 import { updateConversation } from './update-conversation';
 
@@ -23,7 +23,7 @@ export function createConversationHandlers(
     listConversations: (request, context) => listConversations(deps, request, context),
     getConversation: ({ id }, { principal }) =>
       deps.database.inTenant(principal.organizationId, async (tx) =>
-        conversationDocument(await loadConversation(tx, principal, id, 'read')),
+        conversationDocument(await loadConversationRecord(tx, principal, id)),
       ),
     updateConversation: (request, context) => updateConversation(deps, request, context),
     changeLabels: (request, context) =>

@@ -9,7 +9,9 @@ import { idempotent } from '@dak/platform/idempotency';
 import { actorOf } from '../actor';
 import { conversationDocument } from './change-conversation';
 import type { ConversationDeps } from './conversation-deps';
+import type { ConversationRow } from './conversation-row';
 import { allocateConversationNumbers } from './conversation-store';
+import { requireDepartmentAccess } from './department-access';
 import { loadConversation } from './load-conversation';
 import { mergeConversations } from './merge-conversations';
 import { splitConversation } from './split-conversation';
@@ -31,14 +33,21 @@ export function mergeRequested(
   if (ids.length === 1) throw new InvalidError('source_ids must name other conversations.');
   return database.inTenant(principal.organizationId, (tx) =>
     idempotent(tx, context, async () => {
+      const rows: ConversationRow[] = [];
       for (const id of [...ids].sort()) {
         const row = await loadConversation(tx, principal, id, 'write', { lock: true });
+        rows.push(row);
         if (row.open_approval_id !== null) {
           throw new ConflictError(
             `Conversation ${row.id} has an open approval: decide it before merging.`,
             'approval_open',
           );
         }
+      }
+      // One department answers for all of the mail then.
+      for (const row of rows) {
+        const other = rows.find(({ department_id }) => department_id !== row.department_id);
+        await requireDepartmentAccess(tx, principal, row, other ?? row);
       }
       const kept = await mergeConversations(
         tx,

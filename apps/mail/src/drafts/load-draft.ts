@@ -1,6 +1,11 @@
 import { isUuid, NotFoundError, VersionMismatchError, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { lacksAccess, mailboxIsOpen, type Access } from '../mailboxes/visibility';
+import {
+  lacksAccess,
+  livingConversation,
+  mailboxIsOpen,
+  type Access,
+} from '../mailboxes/visibility';
 import { SqlParameters } from '../sql-parameters';
 import { DRAFT_COLUMNS } from './draft-store';
 import type { DraftRow } from './draft';
@@ -15,7 +20,7 @@ export function draftIsOpen(
   const organization = parameters.add(principal.organizationId);
   const departments = parameters.add(principal.departmentIds);
   return `(${byMailbox} or exists (select from conversation c
-                                    where c.organization_id = ${organization} and c.id = d.conversation_id
+                                    where c.organization_id = ${organization} and c.id = ${livingConversation(organization, 'd.conversation_id')}
                                       and c.department_id = any(${departments}::uuid[])))`;
 }
 

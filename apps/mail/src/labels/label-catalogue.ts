@@ -8,7 +8,16 @@ import type {
   Page,
   UpdateLabelRequest,
 } from '@dak/contracts/mail';
-import { ConflictError, InvalidError, NotFoundError, isUuid, uuidv7 } from '@dak/kernel';
+import {
+  ConflictError,
+  ForbiddenError,
+  InvalidError,
+  NotFoundError,
+  isUuid,
+  seesWholeOrganization,
+  uuidv7,
+  type Principal,
+} from '@dak/kernel';
 import { noteAudit, type AuditNote } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
@@ -59,6 +68,7 @@ export function createLabel(
   context: CallContext,
 ): Promise<Document> {
   const { organizationId } = context.principal;
+  requireAdmin(context.principal);
   const data = {
     organizationId,
     id: uuidv7(),
@@ -87,6 +97,7 @@ export async function updateLabel(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
+  requireAdmin(principal);
   if (!isUuid(request.id)) throw new NotFoundError('label');
   const fields = new Set(request.fields);
   const data: Prisma.LabelUpdateInput = { updatedAt: new Date(deps.clock()) };
@@ -94,22 +105,31 @@ export async function updateLabel(
   if (fields.has('color')) data.color = color(request.color);
   if (fields.has('description')) data.description = description(request.description);
   const key = { organizationId_id: { organizationId, id: request.id } };
-  const { before, after } = await unlessTaken(
+  const before = await deps.withTenant(organizationId, async ({ db }) => {
+    const found = await db.label.findUnique({ where: key });
+    if (found === null) throw new NotFoundError('label');
+    const name = data.name as string | undefined;
+    if (name !== undefined && name !== found.name) {
+      if ((await db.label.count({ where: { organizationId, name } })) > 0) throw labelTaken();
+    }
+    return found;
+  });
+  // The label itself comes last: as long as it has the old name, the request can be repeated.
+  if (data.name !== undefined && data.name !== before.name) {
+    const name = data.name as string;
+    await replaceLabel(deps, organizationId, before.name, name, actorOf(principal));
+  }
+  const after = await unlessTaken(
     deps.withTenant(organizationId, async (tx) => {
-      const found = await tx.db.label.findUnique({ where: key });
-      if (found === null) throw new NotFoundError('label');
       const updated = await tx.db.label.update({ where: key, data });
-      await noteAudit(tx, context, labelNote('label.updated', updated, found.name));
-      return { before: found, after: updated };
+      await noteAudit(tx, context, labelNote('label.updated', updated, before.name));
+      return updated;
     }),
   );
-  if (before.name !== after.name) {
-    await replaceLabel(deps, organizationId, before.name, after.name, actorOf(principal));
-  }
   return labelDocument(after);
 }
 
-/** Takes it from the conversations too. */
+/** Takes it from the conversations, and at last from the catalogue, so that what was interrupted can be repeated. */
 export async function deleteLabel(
   deps: LabelDeps,
   request: DeleteLabelRequest,
@@ -117,16 +137,16 @@ export async function deleteLabel(
 ): Promise<Empty> {
   const { principal } = context;
   const { organizationId } = principal;
+  requireAdmin(principal);
   if (!isUuid(request.id)) throw new NotFoundError('label');
-  const name = await deps.withTenant(organizationId, async (tx) => {
-    const { db } = tx;
-    const found = await db.label.findFirst({ where: { organizationId, id: request.id } });
-    if (found === null) throw new NotFoundError('label');
-    await db.label.deleteMany({ where: { organizationId, id: request.id } });
-    await noteAudit(tx, context, labelNote('label.deleted', found));
-    return found.name;
+  const where = { organizationId, id: request.id };
+  const label = await deps.withTenant(organizationId, ({ db }) => db.label.findFirst({ where }));
+  if (label === null) throw new NotFoundError('label');
+  await replaceLabel(deps, organizationId, label.name, null, actorOf(principal));
+  await deps.withTenant(organizationId, async (tx) => {
+    const { count } = await tx.db.label.deleteMany({ where });
+    if (count > 0) await noteAudit(tx, context, labelNote('label.deleted', label));
   });
-  await replaceLabel(deps, organizationId, name, null, actorOf(principal));
   return {};
 }
 
@@ -163,13 +183,26 @@ function description(text: string | undefined): string | null {
   return text ?? null;
 }
 
+/** What the organization has agreed on is changed by its admins; whoever may write puts labels on conversations. */
+function requireAdmin(principal: Principal): void {
+  if (seesWholeOrganization(principal)) return;
+  throw new ForbiddenError(
+    'The catalogue of labels is changed by admins: ask one of them.',
+    'missing_role',
+  );
+}
+
+function labelTaken(): ConflictError {
+  return new ConflictError('name is taken by another label.', 'label_exists');
+}
+
 /** Prisma's code for a unique constraint is P2002. */
 async function unlessTaken<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'P2002') {
-      throw new ConflictError('name is taken by another label.', 'label_exists');
+      throw labelTaken();
     }
     throw error;
   }

@@ -78,6 +78,22 @@ export function conversationIsOpen(
 }
 
 /**
+ * SQL expression: the conversation that `id` (an SQL expression) is by now. Who may see a merged one is a
+ * question about the conversation it went into.
+ */
+export function livingConversation(organization: string, id: string): string {
+  return `(with recursive merged as (
+             select o.id, o.merged_into_id
+               from conversation o
+              where o.organization_id = ${organization} and o.id = ${id}
+             union all
+             select o.id, o.merged_into_id
+               from merged
+               join conversation o on o.organization_id = ${organization} and o.id = merged.merged_into_id)
+           select merged.id from merged where merged.merged_into_id is null)`;
+}
+
+/**
  * The live mailbox, if the caller may use it for `access`.
  * @throws NotFoundError when it does not exist, is deleted, or is not visible to the caller
  * @throws ForbiddenError when the caller sees it but has a lower access level

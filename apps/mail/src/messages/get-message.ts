@@ -63,12 +63,7 @@ async function loadMessage(
 ): Promise<MessageRow> {
   const conversation = await loadConversation(tx, principal, request.conversationId, 'read');
   if (!isUuid(request.messageId)) throw new NotFoundError('message');
-  const row = await selectMessage(
-    tx,
-    principal.organizationId,
-    conversation.merged_into_id ?? conversation.id,
-    request.messageId,
-  );
+  const row = await selectMessage(tx, principal.organizationId, conversation.id, request.messageId);
   if (row === null) throw new NotFoundError('message');
   return row;
 }

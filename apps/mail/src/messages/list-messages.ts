@@ -22,12 +22,11 @@ export async function listMessages(
   const window = pageWindow(cursorKey, scope, request.page);
   const { rows, records, total } = await database.inTenant(organizationId, async (tx) => {
     const conversation = await loadConversation(tx, principal, request.conversationId, 'read');
-    const found = await selectMessagePage(
-      tx,
-      organizationId,
-      conversation.merged_into_id ?? conversation.id,
-      { limit: window.perPage + 1, offset: window.offset, after: window.after },
-    );
+    const found = await selectMessagePage(tx, organizationId, conversation.id, {
+      limit: window.perPage + 1,
+      offset: window.offset,
+      after: window.after,
+    });
     return { ...found, records: await messageRecords(tx, principal, found.rows) };
   });
   const entries = rows.map((row, index) => ({ row, record: records[index]! }));

@@ -50,7 +50,8 @@ export async function checkReferences(
 
 /** The access level that an action needs in the mailbox of the mail. */
 export function accessOf(actions: readonly Action[]): Access {
-  if (actions.some(({ type }) => isSend(type))) return 'send';
+  // Whoever is in the department of a conversation may send there.
+  if (actions.some(({ type }) => isSend(type) || type === 'set_department')) return 'send';
   return actions.every(({ type }) => type === 'notify_webhook') ? 'read' : 'write';
 }
 

@@ -1,7 +1,7 @@
 import type { RuleDryRunRecord } from '@dak/contracts/api';
 import type { Principal, Role } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { conversationIsOpen } from '../mailboxes/visibility';
+import { conversationIsOpen, livingConversation } from '../mailboxes/visibility';
 import { SqlParameters, storable } from '../sql-parameters';
 import type { RuleDefinition } from './rule';
 
@@ -108,11 +108,13 @@ export async function selectReadable(
   const parameters = new SqlParameters();
   const organization = parameters.add(principal.organizationId);
   const ids = parameters.add(conversationIds);
+  const living = livingConversation(organization, 'asked.id');
   const { rows } = await tx.query<{ id: string }>(
-    `select c.id
-       from conversation c
+    `select asked.id
+       from unnest(${ids}::uuid[]) asked(id)
+       join conversation c on c.organization_id = ${organization} and c.id = ${living}
        join mailbox b on b.organization_id = c.organization_id and b.id = c.mailbox_id and b.deleted_at is null
-      where c.organization_id = ${organization} and c.id = any(${ids}::uuid[])
+      where true
         and ${conversationIsOpen(principal, 'read', 'c', parameters)}`,
     parameters.values,
   );

@@ -19,7 +19,7 @@ const SIGNATURE = {
   scopes: ['mail.write', 'brand.manage'],
   condition: 'A signature of the whole organization needs brand.manage.',
 } as const;
-const LABEL = { scopes: ['mail.write'], holder: 'organization' } as const;
+const LABEL = { scopes: ['mail.write'], role: 'admin', holder: 'organization' } as const;
 const TEMPLATE = { scopes: ['templates.manage'], holder: 'organization' } as const;
 const RULE = { scopes: ['rules.manage'], holder: 'maker' } as const;
 const WEBHOOK = { scopes: ['webhooks.manage'], holder: 'maker' } as const;
