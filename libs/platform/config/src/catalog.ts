@@ -181,6 +181,11 @@ export const VARIABLES = {
     schema: z.enum(['on', 'off'], 'must be on or off').default('off'),
     description: 'Whether the brokers are reached over TLS',
   },
+  DAK_KAFKA_CA: {
+    schema: z.string().min(1).optional(),
+    description:
+      'PEM file of the authorities that signed the brokers’ certificates; absent = those of Node, with NODE_EXTRA_CA_CERTS',
+  },
   DAK_KAFKA_SASL: {
     schema: z
       .string()

@@ -11,6 +11,7 @@ export const KAFKA_VARIABLES = [
   'DAK_KAFKA_BROKERS',
   'DAK_KAFKA_PREFIX',
   'DAK_KAFKA_TLS',
+  'DAK_KAFKA_CA',
   'DAK_KAFKA_SASL',
 ] as const satisfies readonly VariableName[];
 
@@ -67,6 +68,7 @@ function kafkaOptions(config: OpenLogOptions['config']) {
     brokers: config.DAK_KAFKA_BROKERS?.split(',') ?? [],
     prefix: config.DAK_KAFKA_PREFIX,
     tls: config.DAK_KAFKA_TLS === 'on',
+    ...(config.DAK_KAFKA_CA === undefined ? {} : { caFile: config.DAK_KAFKA_CA }),
     ...(config.DAK_KAFKA_SASL === undefined ? {} : { credentials: config.DAK_KAFKA_SASL }),
   };
 }

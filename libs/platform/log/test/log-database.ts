@@ -58,10 +58,15 @@ function withPools(database: TestDatabase): LogDatabase {
   };
 }
 
-export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000;
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  withinMs = 15_000,
+): Promise<void> {
+  const deadline = Date.now() + withinMs;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('the condition did not come true within 15 s');
+    if (Date.now() > deadline) {
+      throw new Error(`the condition did not come true within ${withinMs / 1_000} s`);
+    }
     await delay(10);
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Kafka, logLevel, type Broker, type Cluster, type SASLOptions } from 'kafkajs';
 import { InvalidError, UnavailableError } from '@dak/kernel';
@@ -10,6 +11,8 @@ export interface KafkaAddress {
   brokers: readonly string[];
   /** @default false */
   tls?: boolean;
+  /** PEM file of the authorities that may have signed the brokers' certificates. @default those of Node */
+  caFile?: string;
   credentials?: {
     mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
     username: string;
@@ -23,12 +26,12 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const ATTEMPTS = 6;
 const RETRY = { retries: 4, initialRetryTime: 100, maxRetryTime: 1_000 };
 
-export function kafkaClient({ brokers, tls = false, credentials }: KafkaAddress): Kafka {
+export function kafkaClient({ brokers, tls = false, caFile, credentials }: KafkaAddress): Kafka {
   quietRequestQueues();
   return new Kafka({
     clientId: 'dak',
     brokers: [...brokers],
-    ssl: tls,
+    ssl: tls && caFile !== undefined ? { ca: readFileSync(caFile) } : tls,
     ...(credentials === undefined ? {} : { sasl: credentials as SASLOptions }),
     connectionTimeout: CONNECT_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,

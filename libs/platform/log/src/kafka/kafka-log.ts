@@ -67,7 +67,7 @@ export class KafkaLog implements Log {
   readonly #physical = (topic: string): string => this.#options.prefix + topic;
 
   private constructor(
-    { brokers, tls, credentials, ...options }: KafkaLogOptions,
+    { brokers, tls, caFile, credentials, ...options }: KafkaLogOptions,
     connection: KafkaConnection,
   ) {
     const ignore = (): void => undefined;
@@ -75,6 +75,7 @@ export class KafkaLog implements Log {
     this.#address = {
       brokers,
       ...(tls === undefined ? {} : { tls }),
+      ...(caFile === undefined ? {} : { caFile }),
       ...(credentials === undefined ? {} : { credentials }),
     };
     this.#topicSettings = {

@@ -1,0 +1,1 @@
+export { createCertificateAuthority, type CertificateAuthority } from './certificate-authority';
