@@ -18,6 +18,7 @@ const ENTRIES = {
   'commands/rebuild-analytics': 'apps/mail/src/analytics/rebuild.ts',
   'commands/sink': 'apps/standalone/src/sink.ts',
   'commands/migrate': 'apps/standalone/src/migrate.ts',
+  'commands/parked': 'apps/standalone/src/parked.ts',
 };
 const MIGRATIONS = {
   gateway: 'apps/gateway/prisma/migrations',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { GrpcChannel, PrincipalSigner } from '@dak/platform/grpc';
 import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
 import { openLog } from '@dak/platform/log';
-import { createLogger, failureReport } from '@dak/platform/logging';
+import { createLogger } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { combineBackends } from './backend';
@@ -29,10 +29,12 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       keyPrefix: config.DAK_REDIS_PREFIX,
     });
     onStop(() => sharedState.close());
+    const metrics = createMetrics('gateway');
     const events = await openLog({
       databaseUrl: config.DAK_LOG_DATABASE_URL,
       config,
-      onError: failureReport(logger, 'the event log did not answer; it is tried again'),
+      logger,
+      metrics,
     });
     onStop(() => events.close());
     const signer = new PrincipalSigner(sessionKey);
@@ -45,7 +47,7 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       log: events.log,
       sharedState,
       logger,
-      metrics: createMetrics('gateway'),
+      metrics,
       version,
       siteUrl: config.DAK_SITE_URL ?? `http://${config.DAK_HTTP_HOST}:${config.DAK_HTTP_PORT}`,
       secret: config.DAK_SECRET,

@@ -19,7 +19,12 @@ import { systemClock, uuidv7, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
-import { createInboxSweeper, OutboxRelay, type Log } from '@dak/platform/log';
+import {
+  createInboxSweeper,
+  OutboxRelay,
+  registerOutboxMetrics,
+  type Log,
+} from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import type { SharedState } from '@dak/platform/shared-state';
@@ -130,6 +135,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     channel: log.openRelay('mail', `mail-${uuidv7()}`),
     onError: failed('events could not be moved to the log; it is tried again'),
   });
+  registerOutboxMetrics(options.metrics, 'mail', relay);
   const reading = new ReadingPool({
     workerFile: options.readingWorkerFile,
     size: options.parserThreads,

@@ -19,7 +19,7 @@ import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
-import { createLoggers, failureReport } from '@dak/platform/logging';
+import { createLoggers } from '@dak/platform/logging';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { pemPaths } from '@dak/platform/tls-files';
@@ -101,7 +101,8 @@ async function start(
   const events = await openLog({
     databaseUrl: databases.log,
     config,
-    onError: failureReport(logger('log'), 'the event log did not answer; it is tried again'),
+    logger: logger('log'),
+    metrics,
   });
   onStop(() => events.close());
 

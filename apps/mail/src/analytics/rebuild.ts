@@ -55,7 +55,7 @@ async function compare(mailUrl: string, logUrl: string): Promise<boolean> {
   const opened = await openLog({
     databaseUrl: logUrl,
     config: readConfig(KAFKA_VARIABLES, process.env),
-    onError: (error) => print(`The log is tried again: ${(error as Error).message}`),
+    logger: { warn: logTriedAgain, error: logTriedAgain },
   });
   try {
     const progress = showProgress('events', null);
@@ -109,6 +109,10 @@ async function databaseUrls(): Promise<{ mail: string; log: string | undefined }
     );
   }
   return migrateAll({ adminUrl, migrations: MIGRATIONS });
+}
+
+function logTriedAgain({ err }: Record<string, unknown>): void {
+  print(`The log is tried again: ${(err as Error).message}`);
 }
 
 function print(line: string): void {

@@ -3,6 +3,7 @@ import { uuidv7 } from '@dak/kernel';
 import type { ConsumerStore } from './consumer-store';
 import {
   FencedError,
+  type HandlingFailure,
   type LogRecord,
   type RecordHandler,
   type ReplayResult,
@@ -32,6 +33,7 @@ export interface ConsumerMemberOptions extends SubscribeOptions {
   /** Records that are safe in `parked_message`. */
   onParked?: (records: readonly LogRecord[], reason: string) => void;
   onError: (error: unknown) => void;
+  onFailure: (failure: HandlingFailure) => void;
 }
 
 const FETCH_LIMIT = 500;
@@ -231,7 +233,7 @@ export class ConsumerMember implements Subscription {
   }
 
   async #process(partition: OwnedPartition, records: readonly LogRecord[]): Promise<void> {
-    const { parked, onError, onParked } = this.#options;
+    const { parked, onError, onFailure, onParked } = this.#options;
     partition.begin(records);
     try {
       await handleBatch(records, this.#rules, {
@@ -251,6 +253,10 @@ export class ConsumerMember implements Subscription {
         onError: (error) => {
           if (error instanceof FencedError) this.#lose(partition.name);
           onError(error);
+        },
+        onFailure: (failure) => {
+          if (failure.error instanceof FencedError) this.#lose(partition.name);
+          onFailure(failure);
         },
       });
       await this.#flush();

@@ -1,8 +1,19 @@
 export { classifyFailure, type FailureKind } from './failure';
 export { KafkaLog, type KafkaLogOptions } from './kafka/kafka-log';
+export { registerOutboxMetrics } from './log-metrics';
+export {
+  askReplay,
+  dropParked,
+  listParkedKeys,
+  replayState,
+  type ParkedFilter,
+  type ParkedListing,
+  type ReplayState,
+} from './parked-keys';
 export {
   FencedError,
   type BatchContext,
+  type HandlingFailure,
   type Log,
   type LogMessage,
   type LogRecord,

@@ -65,6 +65,23 @@ export interface ReplayResult {
   remaining: number;
 }
 
+/** A handler threw. */
+export interface HandlingFailure {
+  group: string;
+  topic: string;
+  key: string;
+  /** The first event that is concerned. */
+  eventId: string;
+  /** How many are. */
+  events: number;
+  error: unknown;
+  /**
+   * What happens now: `waits` for something that is away, as long as it takes; `repeated` some times;
+   * `parked` until somebody replays or drops the key.
+   */
+  outcome: 'waits' | 'repeated' | 'parked';
+}
+
 export interface PartitionLag {
   topic: string;
   partition: number;
@@ -99,6 +116,12 @@ export interface Log {
     options?: SubscribeOptions,
   ): Promise<Subscription>;
   lag(group: string): Promise<PartitionLag[]>;
+  /** Groups that this process is a member of. */
+  groups(): string[];
+  /** Events that each of these groups has not read, without their age, which costs more. */
+  backlog(groups: readonly string[]): Promise<Map<string, number>>;
+  /** How many keys each of these groups has parked. */
+  countParked(groups: readonly string[]): Promise<Map<string, number>>;
   /** Moves a group; running members are fenced and go on from there. */
   seek(group: string, topic: string, target: SeekTarget): Promise<void>;
   parked(group: string): Promise<ParkedKey[]>;

@@ -1,9 +1,13 @@
 import pg from 'pg';
 import type { Config, VariableName } from '@dak/platform/config';
 import { UnavailableError } from '@dak/kernel';
+import { failureReport, type FailureLog } from '@dak/platform/logging';
+import type { Registry } from 'prom-client';
 import { classifyFailure, reasonOf } from './failure';
+import { reportHandlingFailures } from './failure-log';
 import { KafkaLog } from './kafka/kafka-log';
 import type { Log } from './log';
+import { registerLogMetrics } from './log-metrics';
 import { PostgresLog } from './postgres-log';
 
 /** What chooses the driver and how it reaches the brokers. */
@@ -19,8 +23,8 @@ export interface OpenLogOptions {
   /** `dak_log` under its runtime role, migrated. */
   databaseUrl: string;
   config: Config<(typeof KAFKA_VARIABLES)[number]>;
-  /** What went wrong and is being retried. */
-  onError: (error: unknown) => void;
+  logger: FailureLog;
+  metrics?: Registry;
 }
 
 export interface OpenedLog {
@@ -31,19 +35,28 @@ export interface OpenedLog {
 }
 
 const MAX_CONNECTIONS = 4;
+const CONNECT_WAIT_MS = 10_000;
 
 /** The event log of this process: in Kafka when brokers are configured, else in PostgreSQL. */
 export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
-  const { databaseUrl, config } = options;
+  const { databaseUrl, config, logger, metrics } = options;
+  const report = failureReport(logger, 'the event log did not answer; it is tried again');
   const onError = (error: unknown): void =>
-    options.onError(classifyFailure(error) === 'transient' ? awaiting(error) : error);
+    report(classifyFailure(error) === 'transient' ? awaiting(error) : error);
+  const onFailure = reportHandlingFailures(logger);
   const { promise: failed, resolve: onDead } = Promise.withResolvers<Error>();
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: MAX_CONNECTIONS });
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_WAIT_MS,
+    keepAlive: true,
+  });
   try {
     const log =
       config.DAK_KAFKA_BROKERS === undefined
-        ? await PostgresLog.open({ pool, onError })
-        : await KafkaLog.open({ ...kafkaOptions(config), pool, onError, onDead });
+        ? await PostgresLog.open({ pool, onError, onFailure })
+        : await KafkaLog.open({ ...kafkaOptions(config), pool, onError, onFailure, onDead });
+    if (metrics !== undefined) registerLogMetrics(metrics, log);
     return {
       log,
       failed,

@@ -42,6 +42,23 @@ const OLDEST = `
    order by part, off
    limit 1`;
 
+const UNPARK = `
+  delete from parked_key k
+   where group_name = $1 and topic = $2 and key = $3
+     and not exists (select 1
+                       from parked_message m
+                      where (m.group_name, m.topic, m.key) = (k.group_name, k.topic, k.key))`;
+
+const NOTE_REPLAYED = `
+  insert into parked_action (action, group_name, topic, key, event_ids)
+  values ('replayed', $1, $2, $3, $4)`;
+
+const COUNT_KEYS = `
+  select group_name, count(*)::integer as keys
+    from parked_key
+   where group_name = any($1::text[])
+   group by group_name`;
+
 const LIST = `
   select k.topic, k.key, k.reason,
          (extract(epoch from k.parked_at) * 1000)::float8 as parked_ms,
@@ -52,6 +69,15 @@ const LIST = `
    order by k.parked_at`;
 
 const MOST_UNPARKED = 1_000;
+
+/** Keys that each of the groups has parked, by the names of the rows; groups without any are absent. */
+export async function countParkedKeys(
+  pool: Pool,
+  groups: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ group_name: string; keys: number }>(COUNT_KEYS, [groups]);
+  return new Map(rows.map((row) => [row.group_name, row.keys]));
+}
 
 function nameOf({ topic, part, epoch }: PartitionClaim): string {
   return `${topic}/${part}/${epoch}`;
@@ -125,8 +151,8 @@ export class ParkedStore {
     );
   }
 
-  /** Lets the key flow again if none of its records is parked any more. */
-  async unpark(topic: string, key: string): Promise<boolean> {
+  /** Lets the key flow again if none of its records is parked any more, and writes down which were replayed. */
+  async unpark(topic: string, key: string, replayedIds: readonly string[]): Promise<boolean> {
     const values = [this.#group, topic, key];
     return inTransaction(this.#pool, async (client) => {
       // Two statements: the second sees what a member appended while the first waited for its lock.
@@ -134,14 +160,10 @@ export class ParkedStore {
         `select 1 from parked_key where group_name = $1 and topic = $2 and key = $3 for update`,
         values,
       );
-      const { rowCount } = await client.query(
-        `delete from parked_key k
-          where group_name = $1 and topic = $2 and key = $3
-            and not exists (select 1 from parked_message m
-                             where (m.group_name, m.topic, m.key) = (k.group_name, k.topic, k.key))`,
-        values,
-      );
-      return rowCount === 1;
+      const { rowCount } = await client.query(UNPARK, values);
+      if (rowCount !== 1) return false;
+      await client.query(NOTE_REPLAYED, [...values, replayedIds]);
+      return true;
     });
   }
 

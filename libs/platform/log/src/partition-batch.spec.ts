@@ -28,6 +28,7 @@ function ownerOf(overrides: Partial<BatchOwner> = {}): BatchOwner & { done: numb
     appendParked: async () => new Set(),
     finished: ({ offset }) => done.push(offset),
     onError: () => undefined,
+    onFailure: () => undefined,
     ...overrides,
   };
 }
@@ -106,6 +107,22 @@ describe('classifyFailure', () => {
     [Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'transient'],
     [Object.assign(new Error(), { code: '57P01' }), 'transient'],
     [Object.assign(new Error(), { code: '40P01' }), 'transient'],
+    [Object.assign(new Error(), { code: '57014' }), 'transient'],
+    [Object.assign(new Error(), { code: '55P03' }), 'transient'],
+    [Object.assign(new Error(), { code: '25006' }), 'transient'],
+    [Object.assign(new Error(), { code: '53100' }), 'transient'],
+    [Object.assign(new Error(), { code: 'ENOSPC' }), 'transient'],
+    [Object.assign(new Error(), { code: 'EIO' }), 'transient'],
+    [Object.assign(new Error(), { code: 'P2024' }), 'transient'],
+    [
+      new Error('wrapped', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) }),
+      'transient',
+    ],
+    [
+      new DomainError('internal', 'internal', 'x', { cause: new UnavailableError('y') }),
+      'transient',
+    ],
+    [Object.assign(new Error(), { code: 'P0001' }), 'unknown'],
     [Object.assign(new Error(), { code: '23505' }), 'unknown'],
     ['text', 'unknown'],
   ])('takes %s for %s', (error, kind) => {

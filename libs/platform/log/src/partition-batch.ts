@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { classifyFailure, reasonOf, retryDelayMs } from './failure';
-import type { LogRecord, RecordHandler } from './log';
+import type { HandlingFailure, LogRecord, RecordHandler } from './log';
 import type { Slots } from './slots';
 
 export interface BatchRules {
@@ -22,7 +22,10 @@ export interface BatchOwner {
   appendParked(records: readonly LogRecord[]): Promise<Set<string>>;
   /** A record is handled or parked. */
   finished(record: LogRecord): void;
+  /** Of the log's own tables. */
   onError(error: unknown): void;
+  /** Of the handler. */
+  onFailure(failure: HandlingFailure): void;
 }
 
 /**
@@ -64,8 +67,10 @@ async function handleKey(
       if (failure === 'stopped') return;
       if (failure !== null) {
         const rest = records.slice(records.indexOf(failure.record));
-        const done = await stubbornly(() => owner.park(rest, failure.reason), owner);
-        if (done !== null) rest.forEach((record) => owner.finished(record));
+        const done = await stubbornly(() => owner.park(rest, reasonOf(failure.error)), owner);
+        if (done === null) return;
+        rest.forEach((record) => owner.finished(record));
+        owner.onFailure(describeFailure(rules, rest, failure.error, 'parked'));
         return;
       }
     } finally {
@@ -74,7 +79,7 @@ async function handleKey(
   }
 }
 
-type Delivery = null | 'stopped' | { record: LogRecord; reason: string };
+type Delivery = null | 'stopped' | { record: LogRecord; error: unknown };
 
 /** Null when all went through; otherwise the record that stops its key. */
 async function deliver(
@@ -97,19 +102,31 @@ async function deliver(
       records.forEach((record) => owner.finished(record));
       return null;
     } catch (error) {
-      owner.onError(error);
       const kind = classifyFailure(error);
-      if (kind !== 'transient') {
+      if (kind === 'transient') {
+        owner.onFailure(describeFailure(rules, records, error, 'waits'));
+      } else {
         // One by one, to find the record that fails and to let those before it through.
         if (records.length > 1) return deliverSingly(records, rules, owner);
         failures += 1;
         if (kind === 'poison' || failures >= rules.maxAttempts) {
-          return { record: records[0]!, reason: reasonOf(error) };
+          return { record: records[0]!, error };
         }
+        owner.onFailure(describeFailure(rules, records, error, 'repeated'));
       }
       await pause(attempt, owner);
     }
   }
+}
+
+function describeFailure(
+  { group }: BatchRules,
+  records: readonly LogRecord[],
+  error: unknown,
+  outcome: HandlingFailure['outcome'],
+): HandlingFailure {
+  const { topic, key, id } = records[0]!;
+  return { group, topic, key, eventId: id, events: records.length, error, outcome };
 }
 
 async function deliverSingly(

@@ -5,6 +5,7 @@ import { appendRecords } from './append-records';
 import { ConsumerMember } from './consumer-member';
 import { ConsumerStore } from './consumer-store';
 import type {
+  HandlingFailure,
   Log,
   LogMessage,
   ParkedKey,
@@ -15,10 +16,11 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './log';
-import { ParkedStore } from './parked-store';
+import { countParkedKeys, ParkedStore } from './parked-store';
 import { PostgresRecordSource } from './postgres-record-source';
 import { PostgresRelayChannel } from './postgres-relay-channel';
 import { RecentRecords } from './recent-records';
+import { ReplayWatch } from './replay-watch';
 import { inTransaction } from './sql-transaction';
 
 export interface PostgresLogOptions {
@@ -34,6 +36,8 @@ export interface PostgresLogOptions {
   keepDays?: number;
   /** What went wrong and is being retried. */
   onError?: (error: unknown) => void;
+  /** A handler threw. @default `onError` is called with the error */
+  onFailure?: (failure: HandlingFailure) => void;
 }
 
 const MAINTENANCE_EVERY_MS = 3_600_000;
@@ -68,6 +72,13 @@ const LAG = `
    where o.group_name = $1
    order by o.topic, o.part`;
 
+const BACKLOG = `
+  select o.group_name, sum(greatest(p.next_off - o.off, 0))::float8 as records
+    from consumer_offset o
+    join log_partition p using (topic, part)
+   where o.group_name = any($1::text[])
+   group by o.group_name`;
+
 const SEEK = `
   update consumer_offset o
      set off = case $3
@@ -92,6 +103,8 @@ export class PostgresLog implements Log {
   readonly #pollMs: readonly [number, number];
   readonly #keepDays: number;
   readonly #onError: (error: unknown) => void;
+  readonly #onFailure: (failure: HandlingFailure) => void;
+  readonly #replays: ReplayWatch;
   readonly #members = new Set<ConsumerMember>();
   readonly #recent = new RecentRecords();
   readonly #listeners = new Set<() => void>();
@@ -104,6 +117,12 @@ export class PostgresLog implements Log {
     this.#pollMs = options.pollMs ?? [5, 250];
     this.#keepDays = options.keepDays ?? 14;
     this.#onError = options.onError ?? (() => undefined);
+    this.#onFailure = options.onFailure ?? (({ error }) => this.#onError(error));
+    this.#replays = new ReplayWatch({
+      pool: this.#pool,
+      storedGroup: (group) => group,
+      onError: this.#onError,
+    });
     // An idle connection that dies is replaced; without a listener it would end the process.
     this.#pool.on('error', this.#onError);
   }
@@ -142,6 +161,7 @@ export class PostgresLog implements Log {
       leaseMs: this.#leaseMs,
       pollMs: this.#pollMs,
       onError: this.#onError,
+      onFailure: this.#onFailure,
       onNews: (listener) => {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
@@ -149,6 +169,7 @@ export class PostgresLog implements Log {
     });
     await member.start();
     this.#members.add(member);
+    this.#replays.add(member);
     return member;
   }
 
@@ -165,6 +186,21 @@ export class PostgresLog implements Log {
       records,
       oldestAgeMs: Math.max(0, age_ms),
     }));
+  }
+
+  groups(): string[] {
+    return this.#replays.groups();
+  }
+
+  async backlog(groups: readonly string[]): Promise<Map<string, number>> {
+    const { rows } = await this.#pool.query<{ group_name: string; records: number }>(BACKLOG, [
+      groups,
+    ]);
+    return new Map(rows.map(({ group_name, records }) => [group_name, records]));
+  }
+
+  countParked(groups: readonly string[]): Promise<Map<string, number>> {
+    return countParkedKeys(this.#pool, groups);
   }
 
   async seek(group: string, topic: string, target: SeekTarget): Promise<void> {
@@ -208,6 +244,7 @@ export class PostgresLog implements Log {
 
   async close(drainMs?: number): Promise<void> {
     if (this.#maintenance !== null) clearInterval(this.#maintenance);
+    this.#replays.close();
     await Promise.all([...this.#members].map((member) => member.close(drainMs)));
     this.#members.clear();
   }

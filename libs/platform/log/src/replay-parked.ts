@@ -8,6 +8,9 @@ export interface ReplayRequest {
   leaseMs: number;
 }
 
+/** Ids that are written down of one replay. */
+const MOST_NOTED = 100_000;
+
 /**
  * Hands the parked records of a key to the handler, one by one in order, and lets the key flow again
  * once none is left; records that arrive meanwhile are parked behind and replayed too.
@@ -28,17 +31,19 @@ export async function replayParked(
     );
   }
   const abort = new AbortController();
-  let replayed = 0;
+  const replayed: string[] = [];
   try {
     for (;;) {
       const record = await parked.oldest(topic, key);
       if (record === null) {
-        if (await parked.unpark(topic, key)) return { replayed, remaining: 0 };
+        if (await parked.unpark(topic, key, replayed)) {
+          return { replayed: replayed.length, remaining: 0 };
+        }
         continue;
       }
       await handler([record], { group, topic, key, attempt: 1, signal: abort.signal });
       await parked.remove(record);
-      replayed += 1;
+      if (replayed.length < MOST_NOTED) replayed.push(record.id);
     }
   } catch (error) {
     await parked.endReplay(topic, key).catch(() => undefined);

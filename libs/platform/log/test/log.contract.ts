@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { InvalidError, UnavailableError } from '@dak/kernel';
 import type { Log, LogRecord, RecordHandler } from '../src/log';
+import { askReplay, dropParked, listParkedKeys, replayState } from '../src/parked-keys';
 import { cutConnections, eventually, messagesFor } from './log-database';
 
 export interface LogUnderTest {
@@ -212,6 +213,69 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     await expect(subscription.replayParked('notes.v1', 'a')).rejects.toMatchObject({
       kind: 'conflict',
     });
+  });
+
+  it('carries out a replay that was asked for, and tells why one fails', async () => {
+    const { seen, handler } = recorder();
+    let broken = true;
+    await log.publish(messagesFor('notes.v1', ['a'], 3));
+    await log.subscribe('reader', ['notes.v1'], async (records, context) => {
+      if (broken) throw new InvalidError('not yet');
+      await handler(records, context);
+    });
+    await eventually(async () => (await log.parked('reader'))[0]?.records === 3);
+    expect(await log.countParked(['reader'])).toEqual(new Map([['reader', 1]]));
+    const [listed, ...others] = await listParkedKeys(underTest.admin);
+    expect(others).toEqual([]);
+    expect(listed).toMatchObject({ group: 'reader', topic: 'notes.v1', key: 'a', events: 3 });
+    expect(listed!.reason).toBe('InvalidError: not yet');
+    await askReplay(underTest.admin, listed!);
+    await eventually(async () => (await replayState(underTest.admin, listed!)).is === 'failed');
+    expect(await replayState(underTest.admin, listed!)).toMatchObject({
+      events: 3,
+      reason: listed!.reason,
+    });
+    broken = false;
+    await askReplay(underTest.admin, listed!);
+    await eventually(async () => (await replayState(underTest.admin, listed!)).is === 'done');
+    expect(seen.get('a')).toEqual(inOrder('a', 3));
+    await log.publish(messagesFor('notes.v1', ['a'], 1));
+    await eventually(() => seen.get('a')?.length === 4);
+  });
+
+  it('goes on with later events of a key whose parked ones are dropped', async () => {
+    const { seen, handler } = recorder();
+    await log.publish(messagesFor('notes.v1', ['a'], 3));
+    await log.subscribe('reader', ['notes.v1'], async (records, context) => {
+      if (records.some(({ headers }) => headers['n'] === '2')) throw new InvalidError('broken');
+      await handler(records, context);
+    });
+    await eventually(async () => (await log.parked('reader'))[0]?.records === 2);
+    const [listed] = await listParkedKeys(underTest.admin, {
+      key: 'a',
+      group: 'reader',
+      topic: 'notes.v1',
+    });
+    expect(await dropParked(underTest.admin, listed!)).toHaveLength(2);
+    expect(await dropParked(underTest.admin, listed!)).toBeNull();
+    expect(await listParkedKeys(underTest.admin)).toEqual([]);
+    await log.publish(messagesFor('notes.v1', ['a'], 1));
+    await eventually(() => seen.get('a')?.length === 2);
+    expect(seen.get('a')).toEqual(['a#1', 'a#1']);
+    const { rows } = await underTest.admin.query(
+      'select action, key, event_ids from parked_action',
+    );
+    expect(rows).toMatchObject([{ action: 'dropped', key: 'a', event_ids: { length: 2 } }]);
+  });
+
+  it('counts what its groups have not read', async () => {
+    await log.publish(messagesFor('notes.v1', ['a', 'b'], 4));
+    const held = Promise.withResolvers<void>();
+    await log.subscribe('reader', ['notes.v1'], () => held.promise);
+    expect(log.groups()).toEqual(['reader']);
+    expect(await log.backlog(['reader'])).toEqual(new Map([['reader', 8]]));
+    held.resolve();
+    await eventually(async () => (await log.backlog(['reader'])).get('reader') === 0);
   });
 
   it('keeps order when events arrive while their key is replayed', async () => {

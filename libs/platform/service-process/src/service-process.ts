@@ -3,7 +3,7 @@ import type { CompleteConfig, VariableName } from '@dak/platform/config';
 import { CallerVerifier, startGrpcServer, type ServiceRegistry } from '@dak/platform/grpc';
 import { startInSteps, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog, type Log } from '@dak/platform/log';
-import { createLogger, failureReport, type Logger } from '@dak/platform/logging';
+import { createLogger, type Logger } from '@dak/platform/logging';
 import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState, type SharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
@@ -76,13 +76,14 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
       keyPrefix: config.DAK_REDIS_PREFIX,
     });
     onStop(() => sharedState.close());
+    const metrics = createMetrics(name);
     const events = await openLog({
       databaseUrl: config.DAK_LOG_DATABASE_URL,
       config,
-      onError: failureReport(logger, 'the event log did not answer; it is tried again'),
+      logger,
+      metrics,
     });
     onStop(() => events.close());
-    const metrics = createMetrics(name);
     const service = await options.create({ logger, sharedState, log: events.log, metrics });
     onStop(() => service.stop());
     const server = await startGrpcServer({

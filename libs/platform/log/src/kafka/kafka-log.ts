@@ -5,6 +5,7 @@ import { InvalidError, UnavailableError } from '@dak/kernel';
 import { ConsumerMember } from '../consumer-member';
 import { ConsumerStore } from '../consumer-store';
 import type {
+  HandlingFailure,
   Log,
   LogMessage,
   ParkedKey,
@@ -15,7 +16,9 @@ import type {
   SubscribeOptions,
   Subscription,
 } from '../log';
-import { ParkedStore } from '../parked-store';
+import { kafkaGroup } from '../parked-keys';
+import { countParkedKeys, ParkedStore } from '../parked-store';
+import { ReplayWatch } from '../replay-watch';
 import { DEAD_LETTER_PARTITIONS, DeadLetters } from './dead-letters';
 import { KafkaConnection, kafkaClient, type KafkaAddress } from './kafka-connection';
 import { measureLag } from './kafka-lag';
@@ -40,6 +43,8 @@ export interface KafkaLogOptions extends KafkaAddress {
   keepDays?: number;
   /** What went wrong and is being retried. */
   onError?: (error: unknown) => void;
+  /** A handler threw. @default `onError` is called with the error */
+  onFailure?: (failure: HandlingFailure) => void;
   /**
    * A consumer can read no more: the process has to end with an error, so that whoever watches it
    * starts it again. Brokers that are away are waited for instead.
@@ -56,13 +61,17 @@ const POLL_MS = [50, 1_000] as const;
  */
 export class KafkaLog implements Log {
   readonly #options: Required<
-    Pick<KafkaLogOptions, 'pool' | 'prefix' | 'leaseMs' | 'keepDays' | 'onError' | 'onDead'>
+    Pick<
+      KafkaLogOptions,
+      'pool' | 'prefix' | 'leaseMs' | 'keepDays' | 'onError' | 'onFailure' | 'onDead'
+    >
   >;
   readonly #address: KafkaAddress;
   readonly #topicSettings: TopicSettings;
   readonly #topics: ReadonlyMap<string, number>;
   readonly #connection: KafkaConnection;
   readonly #publisher: KafkaPublisher;
+  readonly #replays: ReplayWatch;
   readonly #members = new Set<Subscription>();
   readonly #physical = (topic: string): string => this.#options.prefix + topic;
 
@@ -71,7 +80,14 @@ export class KafkaLog implements Log {
     connection: KafkaConnection,
   ) {
     const ignore = (): void => undefined;
-    this.#options = { prefix: '', leaseMs: 10_000, keepDays: 14, onError: ignore, ...options };
+    const defaults = { prefix: '', leaseMs: 10_000, keepDays: 14, onError: ignore };
+    const onFailure = ({ error }: HandlingFailure): void => this.#options.onError(error);
+    this.#options = { ...defaults, onFailure, ...options };
+    this.#replays = new ReplayWatch({
+      pool: options.pool,
+      storedGroup: kafkaGroup,
+      onError: this.#options.onError,
+    });
     this.#address = {
       brokers,
       ...(tls === undefined ? {} : { tls }),
@@ -131,7 +147,7 @@ export class KafkaLog implements Log {
     options: SubscribeOptions = {},
   ): Promise<Subscription> {
     topics.forEach((topic) => this.#requireTopic(topic));
-    const { pool, leaseMs, onError, onDead, prefix } = this.#options;
+    const { pool, leaseMs, onError, onFailure, onDead, prefix } = this.#options;
     const connection = await KafkaConnection.open(this.#address);
     await connection.setTopics(topics.map(this.#physical));
     const mirror = new OffsetMirror({
@@ -153,7 +169,7 @@ export class KafkaLog implements Log {
       group,
       topics,
       handler,
-      store: new ConsumerStore(pool, storedGroup(group)),
+      store: new ConsumerStore(pool, kafkaGroup(group)),
       source: new KafkaRecordSource({
         connection,
         physical: this.#physical,
@@ -162,10 +178,11 @@ export class KafkaLog implements Log {
         onError,
         onDead,
       }),
-      parked: new ParkedStore(pool, storedGroup(group)),
+      parked: new ParkedStore(pool, kafkaGroup(group)),
       leaseMs,
       pollMs: POLL_MS,
       onError,
+      onFailure,
       onNews: (wake) => {
         listener = wake;
         return () => (listener = () => undefined);
@@ -184,23 +201,52 @@ export class KafkaLog implements Log {
       assigned: () => member.assigned(),
       replayParked: (topic, key) => member.replayParked(topic, key),
       close: async (drainMs) => {
+        stopReplays();
         await member.close(drainMs);
         await mirror.close();
         this.#members.delete(subscription);
       },
     };
+    const stopReplays = this.#replays.add(subscription);
     this.#members.add(subscription);
     return subscription;
   }
 
   async lag(group: string): Promise<PartitionLag[]> {
-    const positions = await new ConsumerStore(this.#options.pool, storedGroup(group)).positions();
+    const positions = await new ConsumerStore(this.#options.pool, kafkaGroup(group)).positions();
     return measureLag(this.#connection, positions, this.#physical);
+  }
+
+  groups(): string[] {
+    return this.#replays.groups();
+  }
+
+  async backlog(groups: readonly string[]): Promise<Map<string, number>> {
+    const { pool } = this.#options;
+    const found = await Promise.all(
+      groups.map((group) => new ConsumerStore(pool, kafkaGroup(group)).positions()),
+    );
+    const topics = new Set(found.flat().map(({ topic }) => this.#physical(topic)));
+    const ends = await this.#connection.offsets([...topics], 'latest');
+    return new Map(
+      groups.map((group, i) => [
+        group,
+        found[i]!.reduce((sum, { topic, part, offset }) => {
+          const end = ends.get(`${this.#physical(topic)}/${part}`) ?? offset;
+          return sum + Math.max(0, end - offset);
+        }, 0),
+      ]),
+    );
+  }
+
+  async countParked(groups: readonly string[]): Promise<Map<string, number>> {
+    const stored = await countParkedKeys(this.#options.pool, groups.map(kafkaGroup));
+    return new Map(groups.map((group) => [group, stored.get(kafkaGroup(group)) ?? 0]));
   }
 
   async seek(group: string, topic: string, target: SeekTarget): Promise<void> {
     const physical = this.#physical(this.#requireTopic(topic));
-    const store = new ConsumerStore(this.#options.pool, storedGroup(group));
+    const store = new ConsumerStore(this.#options.pool, kafkaGroup(group));
     const end = await this.#connection.offsets([physical], 'latest');
     const wanted =
       typeof target === 'object' && 'offset' in target
@@ -216,7 +262,7 @@ export class KafkaLog implements Log {
   }
 
   async parked(group: string): Promise<ParkedKey[]> {
-    const keys = await new ParkedStore(this.#options.pool, storedGroup(group)).list();
+    const keys = await new ParkedStore(this.#options.pool, kafkaGroup(group)).list();
     return keys.map((key) => ({ ...key, group }));
   }
 
@@ -243,6 +289,7 @@ export class KafkaLog implements Log {
   }
 
   async close(drainMs?: number): Promise<void> {
+    this.#replays.close();
     await Promise.all([...this.#members].map((member) => member.close(drainMs)));
     await this.#publisher.close();
     await this.#connection.close();
@@ -257,11 +304,6 @@ export class KafkaLog implements Log {
   #ensureTopics(topics: readonly WantedTopic[]): Promise<void> {
     return withAdmin(this.#address, (admin) => ensureTopics(admin, topics, this.#topicSettings));
   }
-}
-
-/** An installation that moves from PostgreSQL to Kafka must not take its old offsets along. */
-function storedGroup(group: string): string {
-  return `${group}@kafka`;
 }
 
 async function withAdmin<T>(address: KafkaAddress, work: (admin: Admin) => Promise<T>): Promise<T> {

@@ -1,0 +1,83 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Log } from './log';
+import type { OutboxRelay } from './outbox-relay';
+
+/** What is asked within this time of the last answer gets the same. */
+const CACHED_MS = 2_000;
+
+/** How far the groups of this process are behind and what they have parked; absent while the log is away. */
+export function registerLogMetrics(registry: Registry, log: Log): void {
+  const gauges = [
+    {
+      name: 'dak_log_lag',
+      help: 'Events that a group of consumers has not read',
+      ask: cached(() => log.backlog(log.groups())),
+    },
+    {
+      name: 'dak_log_parked_keys',
+      help: 'Keys whose events wait because one of them failed, by group',
+      ask: cached(() => log.countParked(log.groups())),
+    },
+  ];
+  for (const { name, help, ask } of gauges) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['group'],
+      registers: [registry],
+      async collect() {
+        const counts = await ask().catch(() => null);
+        this.reset();
+        if (counts === null) return;
+        for (const group of log.groups()) this.set({ group }, counts.get(group) ?? 0);
+      },
+    });
+  }
+}
+
+/** What waits in a service's outbox; absent while its database is away. Counts no further than 10 000. */
+export function registerOutboxMetrics(
+  registry: Registry,
+  service: string,
+  relay: Pick<OutboxRelay, 'depth'>,
+): void {
+  const depth = cached(() => relay.depth());
+  const gauge = (
+    name: string,
+    help: string,
+    read: (depth: { rows: number; oldestAgeMs: number }) => number,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['service'],
+      registers: [registry],
+      async collect() {
+        const now = await depth().catch(() => null);
+        this.reset();
+        if (now !== null) this.set({ service }, read(now));
+      },
+    });
+  gauge(
+    'dak_outbox_depth',
+    'Committed events that are not in the log yet, 10000 at most',
+    ({ rows }) => rows,
+  );
+  gauge(
+    'dak_outbox_oldest_seconds',
+    'Age of the oldest committed event that is not in the log yet',
+    ({ oldestAgeMs }) => oldestAgeMs / 1_000,
+  );
+}
+
+/** Several gauges of one scrape, and several scrapers, share an answer. */
+function cached<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null;
+  let until = 0;
+  return () => {
+    if (answer !== null && performance.now() < until) return answer;
+    until = Number.POSITIVE_INFINITY;
+    answer = ask().finally(() => (until = performance.now() + CACHED_MS));
+    return answer;
+  };
+}
