@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'pg';
-import { ConflictError, DomainError, InvalidError, NotFoundError } from '@dak/kernel';
+import { ConflictError, DomainError, InvalidError } from '@dak/kernel';
 import { readConfig } from '@dak/platform/config';
 import { runningEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import {
@@ -124,13 +124,14 @@ async function drop(pool: Pool, filter: ParkedFilter): Promise<void> {
   }
 }
 
-/** @throws NotFoundError when nothing of that name is parked */
+/** @throws ConflictError when nothing of that name is parked */
 async function findKeys(pool: Pool, filter: ParkedFilter): Promise<ParkedListing[]> {
   const found = await listParkedKeys(pool, filter);
   if (found.length > 0) return found;
   const where = [filter.group, filter.topic].filter(Boolean).join(' ');
-  throw new NotFoundError(
+  throw new ConflictError(
     `The key ${filter.key} is not parked${where === '' ? '' : ` in ${where}`}; "parked -- list" has those that are.`,
+    'not_parked',
   );
 }
 

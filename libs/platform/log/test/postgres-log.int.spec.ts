@@ -1,3 +1,6 @@
+import { InvalidError } from '@dak/kernel';
+import { Registry } from 'prom-client';
+import { registerLogMetrics } from '../src/log-metrics';
 import { partitionOf } from '../src/murmur2';
 import { PostgresLog } from '../src/postgres-log';
 import { CONTRACT_TOPICS, describeLog, sumLag } from './log.contract';
@@ -34,6 +37,39 @@ describe('PostgresLog', () => {
         close: () => database.drop(),
       };
     }, false);
+  });
+
+  describe('in metrics', () => {
+    let log: PostgresLog;
+    beforeEach(async () => {
+      database = await openLogDatabase();
+      log = await openLog();
+    });
+    afterEach(async () => {
+      await log.close(1_000);
+      await database.drop();
+    });
+
+    it('shows lag and parked keys of the groups that this process reads for', async () => {
+      const registry = new Registry();
+      registerLogMetrics(registry, log);
+      await log.publish(messagesFor('notes.v1', ['bad'], 2));
+      await log.subscribe('reader', ['notes.v1'], async () => {
+        throw new InvalidError('cannot be read');
+      });
+      await log.publish(messagesFor('orders.v1', ['slow'], 3));
+      await log.subscribe('idler', ['orders.v1'], () => new Promise(() => undefined));
+      const lines = [
+        'dak_log_parked_keys{group="reader"} 1',
+        'dak_log_parked_keys{group="idler"} 0',
+        'dak_log_lag{group="reader"} 0',
+        'dak_log_lag{group="idler"} 3',
+      ];
+      await eventually(async () => {
+        const shown = await registry.metrics();
+        return lines.every((line) => shown.includes(line));
+      });
+    });
   });
 
   describe('in PostgreSQL', () => {
