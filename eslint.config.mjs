@@ -66,6 +66,7 @@ export default tseslint.config(
     files: [
       '**/main.ts',
       '**/migrate.ts',
+      '**/parked.ts',
       '**/inspect.ts',
       '**/import-mail.ts',
       '**/analytics/rebuild.ts',

@@ -6,7 +6,7 @@ import { ServiceRegistry } from '@dak/platform/grpc';
 import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
 import { createRepeatingWorker } from '@dak/platform/lifecycle';
-import { OutboxRelay, type Log } from '@dak/platform/log';
+import { OutboxRelay, registerOutboxMetrics, type Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import { createDeliveryHandlers } from './deliveries/handlers';
@@ -73,6 +73,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     channel: log.openRelay('webhook', `webhook-${uuidv7()}`),
     onError: failed('events could not be moved to the log; it is tried again'),
   });
+  registerOutboxMetrics(options.metrics, 'webhook', relay);
   const sender = new Sender({
     database,
     http,

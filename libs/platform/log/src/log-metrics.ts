@@ -35,27 +35,48 @@ export function registerLogMetrics(registry: Registry, log: Log): void {
   }
 }
 
+type Depth = Awaited<ReturnType<OutboxRelay['depth']>>;
+
+/** Outboxes by the registry that shows them: a process may have several. */
+const OUTBOXES = new WeakMap<Registry, Map<string, () => Promise<Depth>>>();
+
 /** What waits in a service's outbox; absent while its database is away. Counts no further than 10 000. */
 export function registerOutboxMetrics(
   registry: Registry,
   service: string,
   relay: Pick<OutboxRelay, 'depth'>,
 ): void {
-  const depth = cached(() => relay.depth());
-  const gauge = (
-    name: string,
-    help: string,
-    read: (depth: { rows: number; oldestAgeMs: number }) => number,
-  ) =>
+  let outboxes = OUTBOXES.get(registry);
+  if (outboxes === undefined) {
+    outboxes = new Map();
+    OUTBOXES.set(registry, outboxes);
+    makeOutboxGauges(registry, outboxes);
+  }
+  outboxes.set(
+    service,
+    cached(() => relay.depth()),
+  );
+}
+
+function makeOutboxGauges(
+  registry: Registry,
+  outboxes: ReadonlyMap<string, () => Promise<Depth>>,
+): void {
+  const gauge = (name: string, help: string, read: (depth: Depth) => number) =>
     new Gauge({
       name,
       help,
       labelNames: ['service'],
       registers: [registry],
       async collect() {
-        const now = await depth().catch(() => null);
+        const found = await Promise.all(
+          [...outboxes].map(
+            async ([service, ask]) => [service, await ask().catch(() => null)] as const,
+          ),
+        );
         this.reset();
-        if (now !== null) this.set({ service }, read(now));
+        for (const [service, depth] of found)
+          if (depth !== null) this.set({ service }, read(depth));
       },
     });
   gauge(

@@ -17,7 +17,19 @@ const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-node
 export function createCertificateAuthority(name = 'Test CA'): CertificateAuthority {
   const authority = inFolder((folder) => {
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    openssl('req', '-x509', '-days', '1', '-subj', `/CN=${name}`, ...KEY, '-keyout', key, '-out', cert);
+    openssl(
+      'req',
+      '-x509',
+      '-days',
+      '1',
+      '-subj',
+      `/CN=${name}`,
+      ...KEY,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    );
     return read(key, cert);
   });
   return {
