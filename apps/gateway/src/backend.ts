@@ -23,6 +23,10 @@ export interface RouteParts {
 }
 
 export type SeesMailbox = (mailboxId: string, call: CallOptions) => Promise<boolean>;
+export type PutDomains = (
+  organizationId: string,
+  names: readonly string[],
+) => Promise<readonly string[]>;
 export type SeesWebhook = (webhookId: string, call: CallOptions) => Promise<boolean>;
 
 /** What the services behind the gateway bring to it. */
@@ -39,6 +43,11 @@ export interface Backend {
   seesWebhook?: SeesWebhook;
   /** Who may read what happened where, from the mail service; without it nobody but administrators sees events. */
   findReaders?: FindReaders;
+  /**
+   * Makes the organization the owner of exactly these domains, in the mail service.
+   * @returns their normalized names
+   */
+  putDomains?: PutDomains;
   /** Tells the services about a new or changed organization; repeated until it resolves. */
   announceOrganization?: AnnounceOrganization;
   /** Tells the services about a new person, or one whose role, activity or departments changed; repeated likewise. */
@@ -54,6 +63,7 @@ export function combineBackends(backends: readonly Backend[]): Backend {
   const visibility = backends.find(({ visibleMailboxIds }) => visibleMailboxIds !== undefined);
   const mailboxes = backends.find(({ seesMailbox }) => seesMailbox !== undefined);
   const webhooks = backends.find(({ seesWebhook }) => seesWebhook !== undefined);
+  const owners = backends.find(({ putDomains }) => putDomains !== undefined);
   const readers = backends.find(({ findReaders }) => findReaders !== undefined);
   return {
     routes: (parts) =>
@@ -66,6 +76,7 @@ export function combineBackends(backends: readonly Backend[]): Backend {
     ...(visibility && { visibleMailboxIds: visibility.visibleMailboxIds }),
     ...(mailboxes && { seesMailbox: mailboxes.seesMailbox }),
     ...(webhooks && { seesWebhook: webhooks.seesWebhook }),
+    ...(owners && { putDomains: owners.putDomains }),
     ...(readers && { findReaders: readers.findReaders }),
     announceOrganization: async (organization) => {
       await Promise.all(

@@ -232,6 +232,7 @@ function identityParts(
       idempotency: derived(options.secret, 'idempotent answers'),
       cursor: derived(options.secret, 'page cursors'),
     },
+    putDomains: options.putDomains ?? ((_id, names) => Promise.resolve(names)),
     isHttps: options.siteUrl.startsWith('https:'),
     organizationChanged: async (organizationId) => {
       await announcers.organizations.announceSoon(organizationId);

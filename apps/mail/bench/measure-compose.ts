@@ -1,3 +1,4 @@
+import { ownDomain } from '../test/mail-fixtures';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -111,6 +112,7 @@ export async function measureCompose(load: ComposeLoad): Promise<ComposeResult> 
 async function insertSender(database: Database): Promise<Principal & { mailboxId: string }> {
   const organizationId = randomUUID();
   const mailboxId = randomUUID();
+  await ownDomain(database, organizationId, 'source.example');
   await database.inTenant(organizationId, (tx) =>
     tx.query(
       `insert into mailbox (organization_id, id, address, settings, created_at, updated_at)

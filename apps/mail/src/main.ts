@@ -24,6 +24,7 @@ function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promise<Runn
         smtp: { host: config.DAK_SMTP_HOST, port: config.DAK_SMTP_PORT },
         lmtp: { host: config.DAK_SMTP_HOST, port: config.DAK_LMTP_PORT },
         transport: config.DAK_MAIL_TRANSPORT,
+        dnsServers: config.DAK_DNS_SERVERS,
         maxMessageBytes: config.DAK_MAX_MESSAGE_BYTES,
         inboundPerMinute: config.DAK_INBOUND_RATE_PER_MINUTE,
         connectionsPerClient: config.DAK_SMTP_CONNECTIONS_PER_CLIENT,

@@ -4,6 +4,7 @@ import {
   AnalyticsServiceService,
   AttachmentServiceService,
   ConversationServiceService,
+  DomainServiceService,
   DraftServiceService,
   ImportServiceService,
   LabelServiceService,
@@ -41,6 +42,8 @@ import {
 import { createConversationHandlers } from './conversations/handlers';
 import { createDeliveryWorker } from './deliveries/delivery-worker';
 import { createTransport } from './deliveries/transports/create-transport';
+import { createDomainHandlers } from './domains/handlers';
+import { createTxtLookup } from './domains/txt-lookup';
 import { createDraftHandlers } from './drafts/handlers';
 import { createImportHandlers } from './import/handlers';
 import { createAddressDirectory } from './inbound/address-directory';
@@ -89,6 +92,8 @@ export interface MailServiceOptions {
   lmtp: { host: string; port: number };
   /** `capture`, `direct` or the URL of a relay. */
   transport: string;
+  /** Name servers as a comma list of host:port, or `off`; absent = those of the system. */
+  dnsServers?: string | undefined;
   maxMessageBytes: number;
   /** Messages per minute from one client address. */
   inboundPerMinute: number;
@@ -230,10 +235,9 @@ export function createMailService(options: MailServiceOptions): MailService {
   const withTenant = createWithTenant(database);
   const records = { database, withTenant, clock, cursorKey };
   const submissions = { ...records, blobs, acceptor, onAccepted };
-  registry.register(
-    MailboxServiceService,
-    createMailboxHandlers({ ...records, defaultDomain: null }),
-  );
+  registry.register(MailboxServiceService, createMailboxHandlers(records));
+  const lookupTxt = createTxtLookup(options.dnsServers);
+  registry.register(DomainServiceService, createDomainHandlers({ ...records, lookupTxt }));
   registry.register(ConversationServiceService, createConversationHandlers({ ...records, blobs }));
   registry.register(AnalyticsServiceService, createAnalyticsHandlers({ database, clock }));
   registry.register(LabelServiceService, createLabelHandlers(records));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { actorOf } from '../src/actor';
 import { mergeConversations } from '../src/conversations/merge-conversations';
 import { findReaders } from '../src/visibility/find-readers';
-import { principal } from './mail-fixtures';
+import { ownDomain, principal } from './mail-fixtures';
 import {
   LIST,
   as,
@@ -45,8 +45,10 @@ describe('findReaders', () => {
 
   async function openMailboxes(admin: Principal, count: number): Promise<string[]> {
     const ids: string[] = [];
+    const domain = `${admin.organizationId}.example`;
+    await ownDomain(mail.database, admin.organizationId, domain);
     for (let index = 0; index < count; index += 1) {
-      const address = `readers-${uuidv7().slice(-12)}@example.org`;
+      const address = `readers-${uuidv7().slice(-12)}@${domain}`;
       ids.push((await mail.mailboxes.createMailbox(createRequest(address), as(admin))).id);
     }
     return ids;

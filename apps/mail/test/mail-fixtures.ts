@@ -5,6 +5,9 @@ import { Database } from '@dak/platform/postgres';
 import type { CallContext, IdempotencyKey } from '@dak/platform/grpc';
 import { createTestDatabase } from '@dak/testing/database';
 import { allocateConversationNumbers } from '../src/conversations/conversation-store';
+import { grantedDomain } from '../src/domains/domain';
+import { domainOf } from '../src/domains/domain-name';
+import { insertFreeDomains } from '../src/domains/domain-store';
 import type { NewMessage } from '../src/messages/new-message';
 
 export const MIGRATIONS_FOLDER = join(__dirname, '../prisma/migrations');
@@ -73,12 +76,24 @@ export function contextOf(
 
 let addresses = 0;
 
+/** As a superadmin's grant makes it. */
+export async function ownDomain(
+  database: Database,
+  organizationId: string,
+  name: string,
+): Promise<void> {
+  await database.inTenant(organizationId, (tx) =>
+    insertFreeDomains(tx, organizationId, [grantedDomain(name, Date.now())]),
+  );
+}
+
 export async function insertMailbox(
   database: Database,
   organizationId: string,
-  address = `box${(addresses += 1)}-${uuidv7().slice(-6)}@example.org`,
+  address = `box${(addresses += 1)}@${organizationId}.example`,
 ): Promise<{ id: string; address: string }> {
   const id = uuidv7();
+  await ownDomain(database, organizationId, domainOf(address));
   await database.inTenant(organizationId, (tx) =>
     tx.query(
       `insert into mailbox (organization_id, id, address, settings, created_at, updated_at)

@@ -31,7 +31,7 @@ export async function openMailHandlers(clock: Clock = systemClock) {
   return {
     ...mail,
     blobs,
-    mailboxes: createMailboxHandlers({ ...deps, defaultDomain: 'dak.example' }),
+    mailboxes: createMailboxHandlers(deps),
     conversations: createConversationHandlers(deps),
     labels: createLabelHandlers({ ...deps, withTenant: createWithTenant(database) }),
     /** Stores one inbound message that opens a conversation; returns both ids. */

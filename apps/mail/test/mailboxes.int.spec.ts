@@ -1,6 +1,6 @@
 import { LabelRecord, MailboxRecord, SearchHitRecord } from '@dak/contracts/api';
 import { uuidv7 } from '@dak/kernel';
-import { principal } from './mail-fixtures';
+import { ownDomain, principal } from './mail-fixtures';
 import {
   LIST,
   as,
@@ -20,6 +20,7 @@ describe('mailboxes', () => {
 
   beforeAll(async () => {
     mail = await openMailHandlers();
+    await ownDomain(mail.database, organizationId, 'example.org');
   });
   afterAll(() => mail.close());
 
@@ -46,23 +47,63 @@ describe('mailboxes', () => {
     });
   });
 
-  it('takes a local part with the domain of the deployment', async () => {
+  it('takes a local part in a domain, which need not be named where there is one', async () => {
     const localPart = `l${uuidv7().slice(-10)}`;
-    const made = await create({ ...createRequest(''), address: undefined, localPart });
-    expect(made.address).toBe(`${localPart}@dak.example`);
+    const request = { ...createRequest(''), address: undefined, localPart };
+    const made = await create(request);
+    expect(made.address).toBe(`${localPart}@example.org`);
+    const owner = principal();
+    for (const name of ['first.example', 'second.example']) {
+      await ownDomain(mail.database, owner.organizationId, name);
+    }
+    await expect(create(request, owner)).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(create({ ...request, domainId: made.domain_id! }, owner)).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+    const first = await create(createRequest('x@first.example'), owner);
+    const named = await create({ ...request, domainId: first.domain_id! }, owner);
+    expect(named).toMatchObject({
+      address: `${localPart}@first.example`,
+      domain_id: first.domain_id,
+    });
+    const both = { ...createRequest('y@second.example'), domainId: first.domain_id! };
+    await expect(create(both, owner)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  it('refuses an address that is live elsewhere without saying where', async () => {
+  it('refuses an address twice, and one of another organization whether it is there or not', async () => {
     const address = unique();
     await create(createRequest(address));
-    const other = principal();
-    await expect(
-      mail.mailboxes.createMailbox(createRequest(address), as(other)),
-    ).rejects.toMatchObject({
+    await expect(create(createRequest(address))).rejects.toMatchObject({
       kind: 'conflict',
       code: 'address_taken',
       message: 'address is already in use: choose another one.',
     });
+    const other = principal();
+    await ownDomain(mail.database, other.organizationId, 'other.example');
+    for (const foreign of [address, unique(), 'x@sub.other.example', 'x@example']) {
+      await expect(create(createRequest(foreign), other)).rejects.toMatchObject({
+        kind: 'refused',
+        code: 'domain_not_owned',
+      });
+    }
+  });
+
+  it('keeps the address of a deleted mailbox for its restoration', async () => {
+    const address = unique();
+    const { id } = await create(createRequest(address));
+    await mail.mailboxes.deleteMailbox({ id, force: false }, as(admin));
+    await expect(create(createRequest(address))).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'address_reserved',
+    });
+    const restored = await recordOf(mail.mailboxes.restoreMailbox({ id }, as(admin)));
+    expect(restored).toMatchObject({ id, address });
+    await expect(create(createRequest(address))).rejects.toMatchObject({ code: 'address_taken' });
+    await mail.mailboxes.deleteMailbox({ id, force: false }, as(admin));
+    await mail.database.inTenant(organizationId, (tx) =>
+      tx.query(`update mailbox set deleted_at = now() - interval '31 days' where id = $1`, [id]),
+    );
+    expect((await create(createRequest(address))).id).not.toBe(id);
   });
 
   it('answers a client_id that was used before with the mailbox it made', async () => {
@@ -134,6 +175,7 @@ describe('labels', () => {
   const admin = principal({ organizationId });
   beforeAll(async () => {
     mail = await openMailHandlers();
+    await ownDomain(mail.database, organizationId, 'example.org');
   });
   afterAll(() => mail.close());
 
@@ -174,6 +216,7 @@ describe('search', () => {
   let mailboxId = '';
   beforeAll(async () => {
     mail = await openMailHandlers();
+    await ownDomain(mail.database, organizationId, 'example.org');
     mailboxId = (
       await mail.mailboxes.createMailbox(
         createRequest(`search-${uuidv7().slice(-10)}@example.org`),

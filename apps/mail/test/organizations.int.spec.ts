@@ -14,7 +14,15 @@ it('an announcement of an organization that was overtaken changes nothing', asyn
   const organizationId = uuidv7();
   const put = (status: string, version: number) =>
     tenants.putOrganization(
-      { organizationId, name: 'Org', status, timeZone: 'UTC', version, outgoing: '' },
+      {
+        organizationId,
+        name: 'Org',
+        status,
+        timeZone: 'UTC',
+        version,
+        outgoing: '',
+        firstDomains: [],
+      },
       contextOf(principal({ organizationId })),
     );
   const stored = () =>

@@ -1,7 +1,7 @@
 import { ConversationRecord } from '@dak/contracts/api';
 import { type DomainError, uuidv7, type Principal } from '@dak/kernel';
 import { Client } from 'pg';
-import { principal } from './mail-fixtures';
+import { ownDomain, principal } from './mail-fixtures';
 import {
   LIST,
   as,
@@ -39,6 +39,7 @@ describe('who sees what', () => {
 
   beforeAll(async () => {
     mail = await openMailHandlers();
+    await ownDomain(mail.database, organizationId, 'example.org');
     for (const name of ['read', 'send', 'department', 'other'] as const) {
       const made = await mail.mailboxes.createMailbox(
         createRequest(`${name}-${uuidv7().slice(-8)}@example.org`),

@@ -79,6 +79,7 @@ async function startDistributedStack(
         DAK_WEBHOOK_DATABASE_URL: databases.webhook.url,
         DAK_LOG_DATABASE_URL: databases.log.url,
         DAK_MAIL_TRANSPORT: options.transport ?? 'capture',
+        DAK_DNS_SERVERS: options.dnsServers ?? 'off',
         DAK_MAX_MESSAGE_BYTES: String(options.maxMessageBytes ?? 25 * 1024 * 1024),
         DAK_WEBHOOK_ALLOW: options.webhookAllow ?? '127.0.0.1',
         DAK_READS_PER_MINUTE: '1000000',

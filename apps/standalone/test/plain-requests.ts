@@ -67,7 +67,7 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/mailboxes': plain('mailbox'),
   'POST /api/v1/mailboxes': plain('organization', ({ tenant }) => ({
     body: {
-      address: `${tenant.unique()}@dak.example`,
+      address: `${tenant.unique()}@${tenant.domain}`,
       display_name: tenant.unique(),
       assigned_user_ids: [tenant.member.id],
       department_ids: [tenant.departmentId],
@@ -76,11 +76,11 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/mailboxes/{id}': inMailbox(),
   'PATCH /api/v1/mailboxes/{id}': inMailbox({ display_name: 'Renamed', agent_mode: 'off' }),
   'DELETE /api/v1/mailboxes/{id}': plain('mailbox', async ({ tenant, client }) => ({
-    params: await idOf(client.post('/mailboxes', { address: `${tenant.unique()}@dak.example` })),
+    params: await idOf(client.post('/mailboxes', { address: `${tenant.unique()}@${tenant.domain}` })),
   })),
   'POST /api/v1/mailboxes/{id}/restore': plain('mailbox', async ({ tenant, client }) => {
     const params = await idOf(
-      client.post('/mailboxes', { address: `${tenant.unique()}@dak.example` }),
+      client.post('/mailboxes', { address: `${tenant.unique()}@${tenant.domain}` }),
     );
     await client.delete(`/mailboxes/${params.id}`);
     return { params };
@@ -351,6 +351,15 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   })),
   'GET /api/v1/admin/operations': plain('platform'),
   'PATCH /api/v1/admin/operations': plain('platform', () => ({ body: { outgoing: 'run' } })),
+  'PUT /api/v1/admin/organizations/{id}/domains': plain('platform', ({ tenant }) => ({
+    params: { id: tenant.organizationId },
+    body: { domains: [tenant.domain] },
+  })),
+  'GET /api/v1/domains': plain('organization'),
+  'POST /api/v1/domains': plain('organization', ({ tenant }) => ({ body: domainBody(tenant) })),
+  'GET /api/v1/domains/{id}': onDomain(),
+  'DELETE /api/v1/domains/{id}': onDomain(),
+  'POST /api/v1/domains/{id}/verify': onDomain(),
   'GET /api/v1/audit': plain('organization', ({ tenant }) => ({
     query: { actor: tenant.admin.id },
   })),
@@ -546,6 +555,16 @@ function ruleBody({ id, marker }: TenantMailbox, tenant: Tenant): object {
     conditions: [{ field: 'subject', operator: 'equals', value: subject }],
     actions: [{ type: 'add_labels', labels: ['lamp'] }],
   };
+}
+
+function domainBody(tenant: Tenant): object {
+  return { name: `${tenant.unique()}.example` };
+}
+
+function onDomain(): PlainRoute {
+  return plain('organization', async ({ tenant, client }) => ({
+    params: await idOf(client.post('/domains', domainBody(tenant))),
+  }));
 }
 
 function labelBody(tenant: Tenant): object {

@@ -126,7 +126,7 @@ describe('rules', () => {
   });
 
   it('of two mailboxes that forward to each other end after one round', async () => {
-    const made = await tenant.client.post('/mailboxes', { address: 'other@dak.example' });
+    const made = await tenant.client.post('/mailboxes', { address: `other@${tenant.domain}` });
     const other: { id: string; address: string } = made.body;
     const kind = { field: 'kind', operator: 'in', value: ['human', 'list', 'auto_reply'] };
     for (const [from, to] of [

@@ -34,6 +34,8 @@ export interface StackOptions {
   transport?: string;
   /** @default 25 MB */
   maxMessageBytes?: number;
+  /** `DAK_DNS_SERVERS`. @default 'off' */
+  dnsServers?: string;
   /** `DAK_WEBHOOK_ALLOW`. @default '127.0.0.1' */
   webhookAllow?: string;
   /** `DAK_SMTP_CONNECTIONS_PER_CLIENT`. @default as many as there are: every client of a test is 127.0.0.1 */
@@ -115,6 +117,7 @@ async function compose(
     smtp: { host: HOST, port: 0 },
     lmtp: { host: HOST, port: 0 },
     transport: options.transport ?? 'capture',
+    dnsServers: options.dnsServers ?? 'off',
     maxMessageBytes: options.maxMessageBytes ?? 25 * 1024 * 1024,
     inboundPerMinute: 1_000_000,
     connectionsPerClient: options.connectionsPerClient ?? 1_000,

@@ -41,6 +41,8 @@ export interface Tenant {
   /** As the admin, with all scopes. */
   client: ApiClient;
   memberClient: ApiClient;
+  /** Its own; granted. */
+  domain: string;
   /** A text with the marker that nothing else has. */
   unique(): string;
 }
@@ -64,6 +66,7 @@ export async function createTenant(stack: Stack, marker: string, stock = 1): Pro
       display_name: `${marker} Admin`,
       password: PASSWORD,
     },
+    domains: [tenantDomain(marker)],
   });
   const admin = await signIn(stack, made.body.admin);
   const asAdmin = stack.client(admin.session);
@@ -84,8 +87,8 @@ export async function createTenant(stack: Stack, marker: string, stock = 1): Pro
   const restricted = await createKey(stack.client(formerAdmin.session), `${marker} former`, SCOPES);
   await asAdmin.patch(`/settings/users/${formerAdmin.id}`, { role: 'user' });
   const [open, closed] = [
-    await createMailbox(client, `${marker}-open`, stock),
-    await createMailbox(client, `${marker}-closed`, stock),
+    await createMailbox(client, `${marker}-open`, tenantDomain(marker), stock),
+    await createMailbox(client, `${marker}-closed`, tenantDomain(marker), stock),
   ];
   await client.put(`/mailboxes/${open.id}/assignments`, {
     users: [member.id, formerAdmin.id].map((id) => ({ user_id: id, access: 'send' })),
@@ -105,8 +108,14 @@ export async function createTenant(stack: Stack, marker: string, stock = 1): Pro
     closed,
     client,
     memberClient: stack.client(member.session),
+    domain: tenantDomain(marker),
     unique,
   };
+}
+
+/** What a tenant owns. */
+function tenantDomain(marker: string): string {
+  return `desk.${marker}.example`;
 }
 
 export async function superadminSession(stack: Stack): Promise<string> {
@@ -145,10 +154,11 @@ async function addPerson(stack: Stack, asAdmin: ApiClient, fields: object): Prom
 async function createMailbox(
   client: ApiClient,
   marker: string,
+  domain: string,
   stock: number,
 ): Promise<TenantMailbox & { conversations: StoredConversation[] }> {
   const { body } = await client.post('/mailboxes', {
-    address: `${marker}@dak.example`,
+    address: `${marker}@${domain}`,
     display_name: `${marker} Desk`,
     metadata: { note: marker },
   });

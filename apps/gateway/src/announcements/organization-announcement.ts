@@ -10,6 +10,8 @@ export interface OrganizationState {
   defaultFromName: string | null;
   /** Of mail that may be kept; null = no limit. */
   storageBytes: number | null;
+  /** What it owns from its beginning; told each time, heard the first time. */
+  firstDomains: string[];
   /** Grows with every change. */
   version: number;
 }
@@ -21,7 +23,8 @@ const PENDING = `
          name, status, outgoing, version,
          time_zone         as "timeZone",
          default_from_name as "defaultFromName",
-         storage_bytes     as "storageBytes"
+         storage_bytes     as "storageBytes",
+         first_domains     as "firstDomains"
     from organization
    where announced_version <> version
      and ($1::uuid is null or id = $1)

@@ -115,7 +115,7 @@ const DATA: Data = {
     actor: SYSTEM,
     domain_id: '0199c2a4-6d3e-7c11-9a55-2f60b1d0a00a',
     domain: 'dak.example',
-    records: ['MX', 'SPF', 'DKIM', 'DMARC'],
+    records: ['ownership'],
   },
 };
 

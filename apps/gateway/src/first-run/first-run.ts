@@ -48,6 +48,7 @@ export async function firstRun(
       displayName: 'Demo Admin',
       role: 'admin',
       password: secrets.adminPassword,
+      domains: [domain],
     });
     await tx.db.apiKey.create({
       data: {
@@ -79,6 +80,8 @@ interface FirstPerson {
   displayName: string;
   role: 'admin' | 'superadmin';
   password: string;
+  /** What the organization owns. */
+  domains?: readonly string[];
 }
 
 async function addOrganization(
@@ -86,7 +89,11 @@ async function addOrganization(
   tx: GatewayTransaction,
   first: FirstPerson,
 ): Promise<{ organizationId: string; id: string; email: string }> {
-  const organization = await insertOrganization(tx, first.name, 'UTC');
+  const organization = await insertOrganization(tx, {
+    name: first.name,
+    timeZone: 'UTC',
+    domains: first.domains ?? [],
+  });
   const user = await insertUser(tx, organization.id, {
     email: first.email,
     displayName: first.displayName,

@@ -1,5 +1,6 @@
 import type { Clock, Principal } from '@dak/kernel';
 import type { IdempotencyKey } from '@dak/platform/grpc';
+import type { PutDomains } from '../backend';
 import type { AuditLog } from '../audit/audit-log';
 import type { GatewayStore, GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
@@ -21,6 +22,8 @@ export interface IdentityParts {
   secrets: { idempotency: Uint8Array; cursor: Uint8Array };
   /** Cookies get `Secure`. */
   isHttps: boolean;
+  /** Makes the organization the owner of exactly these domains; not in a transaction. */
+  putDomains: PutDomains;
   /** Tells the services about an organization that changed, and about its people; never rejects, see Announcer. */
   organizationChanged: (organizationId: string) => Promise<void>;
   /** Tells the services what of the whole deployment is stopped. */

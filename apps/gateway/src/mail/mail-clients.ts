@@ -2,6 +2,7 @@ import {
   AnalyticsServiceService,
   AttachmentServiceService,
   ConversationServiceService,
+  DomainServiceService,
   DraftServiceService,
   ImportServiceService,
   LabelServiceService,
@@ -20,6 +21,7 @@ export interface MailClients {
   readonly analytics: Client<typeof AnalyticsServiceService, CallOptions>;
   readonly mailboxes: Client<typeof MailboxServiceService, CallOptions>;
   readonly conversations: Client<typeof ConversationServiceService, CallOptions>;
+  readonly domains: Client<typeof DomainServiceService, CallOptions>;
   readonly labels: Client<typeof LabelServiceService, CallOptions>;
   readonly rules: Client<typeof RuleServiceService, CallOptions>;
   readonly submissions: Client<typeof SubmissionServiceService, CallOptions>;
@@ -37,6 +39,7 @@ export function createMailClients(channel: Channel): MailClients {
     analytics: createClient(AnalyticsServiceService, channel),
     mailboxes: createClient(MailboxServiceService, channel),
     conversations: createClient(ConversationServiceService, channel),
+    domains: createClient(DomainServiceService, channel),
     labels: createClient(LabelServiceService, channel),
     rules: createClient(RuleServiceService, channel),
     submissions: createClient(SubmissionServiceService, channel),

@@ -5,6 +5,7 @@ import { analyticsRoutes } from './analytics';
 import { attachmentRoutes } from './attachments';
 import { conversationSetRoutes } from './conversation-sets';
 import { conversationRoutes } from './conversations';
+import { domainRoutes } from './domains';
 import { draftRoutes } from './drafts';
 import { importRoutes } from './imports';
 import { labelRoutes } from './labels';
@@ -32,6 +33,7 @@ const LIMITS = {
   mail_body_bytes: 2 * MB,
   templates: 1_000,
   template_body_bytes: 200 * 1024,
+  domains: 100,
   rules: 200,
   conditions_per_rule: 50,
   actions_per_rule: 20,
@@ -56,6 +58,7 @@ export function mailService(channel: Channel): Backend {
       ...outboxRoutes(clients),
       ...attachmentRoutes(clients, parts),
       ...importRoutes(clients),
+      ...domainRoutes(clients),
       ...analyticsRoutes(clients),
       ...reportRoutes(clients),
     ],
@@ -83,6 +86,13 @@ export function mailService(channel: Channel): Backend {
     announceOperations: async ({ outgoing, version }) => {
       await clients.tenants.putOperations({ outgoing, version }, announcement());
     },
+    putDomains: async (organizationId, names) => {
+      const put = await clients.tenants.putDomains(
+        { organizationId, names: [...names] },
+        announcement(),
+      );
+      return put.names;
+    },
     announceOrganization: async (organization) => {
       await clients.tenants.putOrganization(
         {
@@ -91,6 +101,7 @@ export function mailService(channel: Channel): Backend {
           status: organization.status,
           outgoing: organization.outgoing,
           timeZone: organization.timeZone,
+          firstDomains: organization.firstDomains,
           version: organization.version,
           ...(organization.defaultFromName === null
             ? {}

@@ -21,12 +21,20 @@ export async function createOrganization(
 ): Promise<RouteReply> {
   const { password } = body.admin;
   const passwordHash = password === undefined ? null : await hashPassword(password);
+  const id = uuidv7();
+  const claim = await claimDomains(parts, id, body.domains ?? []);
   let createdId = '';
   const reply = await runOnce(
     { store: parts.store, secret: parts.secrets.idempotency, clock: parts.clock },
     caller,
     async (tx) => {
-      const organization = await insertOrganization(tx, body.name, body.time_zone ?? 'UTC');
+      if (claim.error !== null) throw claim.error;
+      const organization = await insertOrganization(tx, {
+        id,
+        name: body.name,
+        timeZone: body.time_zone ?? 'UTC',
+        domains: claim.domains,
+      });
       createdId = organization.id;
       const admin = await insertUser(tx, organization.id, {
         email: body.admin.email,
@@ -50,6 +58,7 @@ export async function createOrganization(
         version: organization.version,
         body: {
           ...toOrganizationRecord(organization),
+          domains: claim.domains,
           admin: {
             id: admin.id,
             email: admin.email,
@@ -60,13 +69,46 @@ export async function createOrganization(
       };
     },
     { acrossTenants: true },
-  );
+  ).finally(async () => {
+    // Refused, or an answer that was stored before: what was set aside is free again. Should this fail,
+    // the mail service frees it once somebody else wants it.
+    if (createdId === '' && claim.domains.length > 0) {
+      await parts.putDomains(id, []).catch(() => undefined);
+    }
+  });
   if (createdId !== '') await parts.organizationChanged(createdId);
   return reply;
 }
 
-export function insertOrganization(tx: GatewayTransaction, name: string, timeZone: string) {
-  return tx.db.organization.create({ data: { id: uuidv7(), name, timeZone } });
+interface DomainClaim {
+  readonly domains: string[];
+  /** Why they are not to be had; told unless the answer was stored before. */
+  readonly error: Error | null;
+}
+
+/**
+ * The domains go to the organization before there is one, so that two at the same time cannot both get
+ * them; the mail service hears of the organization afterwards.
+ */
+async function claimDomains(
+  { putDomains }: IdentityParts,
+  organizationId: string,
+  names: readonly string[],
+): Promise<DomainClaim> {
+  if (names.length === 0) return { domains: [], error: null };
+  try {
+    return { domains: [...(await putDomains(organizationId, names))], error: null };
+  } catch (error) {
+    return { domains: [], error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+export function insertOrganization(
+  tx: GatewayTransaction,
+  organization: { id?: string; name: string; timeZone: string; domains: readonly string[] },
+) {
+  const { id = uuidv7(), name, timeZone, domains } = organization;
+  return tx.db.organization.create({ data: { id, name, timeZone, firstDomains: [...domains] } });
 }
 
 /** The chain of another tenant is written under that tenant. */

@@ -20,8 +20,23 @@ export const createOrganizationBody = z
       display_name: nameField(),
       password: passwordField().optional(),
     }),
+    domains: domainNames().optional(),
   })
   .meta({ id: 'CreateOrganization' });
+
+export const putDomainsBody = z.object({ domains: domainNames() }).meta({ id: 'PutDomains' });
+
+export const ownedDomains = z
+  .object({ organization_id: z.uuid(), domains: z.array(z.string()) })
+  .meta({ id: 'OwnedDomains' });
+
+/** Granted without a question to the DNS; the mail service parses them. */
+function domainNames() {
+  return z.array(z.string().min(1).max(300)).max(100).meta({
+    description: 'Names of domains that the organization owns, granted without DNS.',
+    examples: [['customer.example']],
+  });
+}
 
 export const administerOrganizationBody = z
   .object({
@@ -33,6 +48,7 @@ export const administerOrganizationBody = z
   .meta({ id: 'AdministerOrganization' });
 
 export const createdOrganization = OrganizationRecord.extend({
+  domains: z.array(z.string()),
   admin: z.object({
     id: z.uuid(),
     email: z.string(),

@@ -8,8 +8,11 @@ import {
   administerOrganizationBody,
   createdOrganization,
   createOrganizationBody,
+  ownedDomains,
+  putDomainsBody,
   updateOrganizationBody,
 } from './organization-bodies';
+import { putOrganizationDomains } from './put-domains';
 import { administerOrganization, updateOrganization } from './update-organization';
 
 const settings = {
@@ -58,7 +61,8 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       method: 'POST',
       path: '/admin/organizations',
       summary: 'Create an organization with its first admin',
-      description: 'Without a password the reply has an invite token for the admin.',
+      description:
+        'Without a password the reply has an invite token for the admin. The domains are granted without DNS.',
       idempotency: 'gateway',
       request: { body: createOrganizationBody },
       responses: { 201: { description: 'The organization', schema: createdOrganization } },
@@ -89,6 +93,18 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       request: { params: idParams, body: administerOrganizationBody },
       responses: { 200: { description: 'The organization', schema: OrganizationRecord } },
       handler: (context) => administerOrganization(parts, context, context.params.id, context.body),
+    }),
+    defineRoute({
+      ...platform,
+      method: 'PUT',
+      path: '/admin/organizations/{id}/domains',
+      summary: 'Set the domains that an organization owns',
+      description:
+        'Granted without DNS. A domain that is left out is no longer theirs: mail to it is refused (550) and none leaves from it. What they have pending stays so.',
+      request: { params: idParams, body: putDomainsBody },
+      responses: { 200: { description: 'The domains', schema: ownedDomains } },
+      handler: (context) =>
+        putOrganizationDomains(parts, context, context.params.id, context.body.domains),
     }),
   ];
 }

@@ -31,6 +31,7 @@ interface ClaimedRow {
   submitted_at: string;
   mailbox_id: string;
   standing: ClaimedDelivery['standing'];
+  owns_domain: boolean;
 }
 
 /**
@@ -106,7 +107,10 @@ const CLAIM = `
             s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once, s.cancel_if_reply,
             s.created_at as submitted_at,
             case when m.deleted_at is not null then 'withdrawn' when m.status <> 'active' then 'waits' else 'goes' end
-              as standing`;
+              as standing,
+            exists (select from domain
+                     where domain.organization_id = d.organization_id and domain.status = 'verified'
+                       and domain.name = split_part(m.address, '@', 2)) as owns_domain`;
 
 /** Takes the lease of deliveries that are due, of all organizations, in one round trip. */
 export async function claimDeliveries(
@@ -155,5 +159,6 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     submittedAt: row.submitted_at,
     mailboxId: row.mailbox_id,
     standing: row.standing,
+    ownsDomain: row.owns_domain,
   };
 }

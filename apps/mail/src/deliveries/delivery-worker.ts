@@ -139,6 +139,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       const verdict = verdicts[index]!;
       if (delivery.standing === 'withdrawn') {
         run([delivery], () => handOver.withdraw(delivery, 'The mailbox has been deleted'));
+      } else if (!delivery.ownsDomain) {
+        run([delivery], () => handOver.refuse(delivery));
       } else if (answered.has(delivery.submissionId)) {
         run([delivery], () => handOver.withdraw(delivery, 'Canceled: an answer came first'));
       } else if (verdict.kind === 'unknown') {

@@ -2,6 +2,7 @@ import { DomainError, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database } from '@dak/platform/postgres';
+import { domainOf } from '../domains/domain-name';
 import type { RecipientVerdict } from '../inbound/smtp-delivery';
 import { placeLarge } from '../inbound/spool';
 import type { RecipientResult } from '../outbound/smtp-phase';
@@ -20,6 +21,8 @@ export interface HandOver {
   sendOut(deliveries: readonly ClaimedDelivery[]): Promise<void>;
   /** To a mailbox of this deployment. */
   deliverHere(delivery: ClaimedDelivery, verdict: RecipientVerdict): Promise<void>;
+  /** The domain of the sender went to somebody else, whose name the mail must not bear. */
+  refuse(delivery: ClaimedDelivery): Promise<void>;
   /** The mail must not leave any more. */
   withdraw(delivery: ClaimedDelivery, reason: string): Promise<void>;
 }
@@ -150,9 +153,19 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       ]);
     },
 
+    refuse: (delivery) => {
+      const outcome = foreignSender(delivery);
+      return record([delivery], [judge(delivery, outcome)], transport.name, clock());
+    },
+
     withdraw: (delivery, reason) =>
       record([delivery], [withdrawn(reason)], transport.name, clock()),
   };
+}
+
+function foreignSender({ recipient, mailFrom }: ClaimedDelivery): RecipientResult {
+  const reason = `${domainOf(mailFrom)} is no longer a domain of the organization`;
+  return { recipient, outcome: 'rejected', phase: 'connect', reason };
 }
 
 function localRefusal(recipient: string, kind: RecipientVerdict['kind']): RecipientResult {

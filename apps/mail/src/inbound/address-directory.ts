@@ -2,11 +2,10 @@ import type { Clock } from '@dak/kernel';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database, PreparedStatement } from '@dak/platform/postgres';
 import { createStorageQuota, type StorageQuota } from '../organizations/storage-quota';
+import { OWNER_KEPT_MS } from '../domains/domain';
 import { addressLookup, type AddressLookup } from './address-lookup';
 import type { RecipientVerdict } from './smtp-delivery';
 
-/** Milliseconds for which a mailbox that was found is not looked up again. */
-const KEEP_MS = 1000;
 const MAX_KEPT = 10_000;
 
 export interface AddressDirectory {
@@ -21,15 +20,16 @@ export interface AddressDirectoryOptions {
 
 interface DirectoryRow {
   index: number;
-  organization_id: string;
-  id: string;
-  status: string;
-  organization_status: string;
-  has_limit: boolean;
+  organization_id: string | null;
+  id: string | null;
+  status: string | null;
+  organization_status: string | null;
+  has_limit: boolean | null;
+  is_contested: boolean;
 }
 
 /**
- * The live mailboxes of the deployment by address. Found mailboxes are kept for a second; misses are
+ * The live mailboxes of the deployment by address, each in a domain that its organization owns. Found mailboxes are kept for a second; misses are
  * not kept, so that an address made through the API works at once. Look-ups that meet while one is
  * running share the next statement.
  */
@@ -60,25 +60,34 @@ export function createAddressDirectory({
       const key = lookup.exact[0]!;
       const known = kept.get(key);
       if (known !== undefined && known.until > clock()) return known.verdict;
+      const askedAt = clock();
       const verdict = await lookups.submit(lookup);
       kept.delete(key);
       if (verdict.kind === 'deliver') {
         if (kept.size >= MAX_KEPT) kept.clear();
-        kept.set(key, { verdict, until: clock() + KEEP_MS });
+        kept.set(key, { verdict, until: askedAt + OWNER_KEPT_MS });
       }
       return verdict;
     },
   };
 }
 
-/** Exact address before the one without detail before the oldest mailbox of the domain, for its postmaster. */
+/**
+ * Within the organization that owns the domain: the exact address before the one without detail before
+ * the oldest mailbox of the domain, for its postmaster.
+ */
 function lookupStatement(group: readonly AddressLookup[]): PreparedStatement {
   return {
     name: 'directory_lookup',
     text: `
-      select wanted.index, found.*
-        from json_to_recordset($1::json) as wanted(index integer, exact text[], without_detail text[], domains text[])
-       cross join lateral (
+      select wanted.index, found.*,
+             case when found.id is null
+                  then exists (select from domain c where c.name = any(wanted.domains) and c.is_contested)
+                       and not exists (select from domain d where d.name = any(wanted.domains) and d.status = 'verified')
+                  else false end as is_contested
+        from json_to_recordset($1::json)
+             as wanted(index integer, exact text[], without_detail text[], domains text[], postmaster_domains text[])
+        left join lateral (
                select m.organization_id, m.id, m.status, coalesce(o.status, 'active') as organization_status,
                       o.storage_bytes is not null as has_limit
                  from (select m.*, 0 as rank from mailbox m
@@ -89,17 +98,20 @@ function lookupStatement(group: readonly AddressLookup[]): PreparedStatement {
                           and coalesce((m.settings ->> 'plus_addressing')::boolean, true)
                        union all
                        select m.*, 2 from mailbox m
-                        where split_part(m.address, '@', 2) = any(wanted.domains) and m.deleted_at is null) m
+                        where split_part(m.address, '@', 2) = any(wanted.postmaster_domains) and m.deleted_at is null) m
+                 join domain d on d.organization_id = m.organization_id and d.status = 'verified'
+                              and d.name = split_part(m.address, '@', 2)
                  left join organization o on o.organization_id = m.organization_id
                 order by m.rank, m.created_at, m.id
-                limit 1) found`,
+                limit 1) found on true`,
     values: [
       JSON.stringify(
         group.map((lookup, index) => ({
           index,
           exact: lookup.exact,
           without_detail: lookup.withoutDetail,
-          domains: lookup.postmasterDomains,
+          domains: lookup.domains,
+          postmaster_domains: lookup.postmasterDomains,
         })),
       ),
     ],
@@ -107,6 +119,11 @@ function lookupStatement(group: readonly AddressLookup[]): PreparedStatement {
 }
 
 async function verdictOf(row: DirectoryRow, quota: StorageQuota): Promise<RecipientVerdict> {
+  if (row.organization_id === null || row.id === null) {
+    return row.is_contested
+      ? { kind: 'deferred', text: 'It is not settled whose this domain is' }
+      : { kind: 'unknown' };
+  }
   if (row.organization_status !== 'active') return { kind: 'suspended' };
   if (row.status !== 'active') return { kind: 'disabled' };
   if (row.has_limit && (await quota.isFull(row.organization_id))) return { kind: 'over_quota' };

@@ -6,6 +6,8 @@ export interface AddressLookup {
   readonly exact: readonly string[];
   /** The same without a `+detail` of the local part (RFC 5233); empty when there is none. */
   readonly withoutDetail: readonly string[];
+  /** The domain in the same forms. */
+  readonly domains: readonly string[];
   /** Set for `postmaster@domain`, which every domain that receives mail answers (RFC 5321 §4.5.1). */
   readonly postmasterDomains: readonly string[];
 }
@@ -24,6 +26,7 @@ export function addressLookup(address: string): AddressLookup | null {
   return {
     exact: domains.map((domain) => `${local}@${domain}`),
     withoutDetail: plus > 0 ? domains.map((domain) => `${local.slice(0, plus)}@${domain}`) : [],
+    domains,
     postmasterDomains: local === 'postmaster' ? domains : [],
   };
 }

@@ -12,36 +12,51 @@ import {
   mailboxAddress,
   patchedMetadata,
   patchedSettings,
+  RESTORE_DAYS,
 } from './mailbox';
+import { domainNotOwned } from '../domains/domain';
+import { domainOf } from '../domains/domain-name';
+import { holdOwnedDomain, selectDomain, selectOwnedNames } from '../domains/domain-store';
 import type { MailboxDeps } from './mailbox-deps';
 import type { MailboxRow } from './mailbox-row';
-import { hasSignature, insertMailbox, replaceAssignments, selectByClientId } from './mailbox-store';
+import {
+  hasSignature,
+  insertMailbox,
+  isReserved,
+  replaceAssignments,
+  selectByClientId,
+} from './mailbox-store';
 import { mailboxRecords } from './render-mailbox';
 
 /**
  * Makes a mailbox. With a client_id that was used before, the mailbox it made is the answer. A caller
  * who does not see the whole organization is assigned to it.
- * @throws ConflictError `address_taken` when the address is live anywhere in this deployment
+ * @throws RefusedError `domain_not_owned` when the address is in no verified domain of the organization
+ * @throws ConflictError `address_taken`, or `address_reserved` while a deleted mailbox can be restored to it
  */
 export async function createMailbox(
-  { database, clock, defaultDomain }: MailboxDeps,
+  { database, clock }: MailboxDeps,
   request: CreateMailboxRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
   const now = clock();
-  const row = newMailbox(request, defaultDomain, now);
   const departmentIds = uuids('department_ids', request.departmentIds);
   const userIds = new Set(uuids('assigned_user_ids', request.assignedUserIds));
   if (!seesWholeOrganization(principal)) userIds.add(principal.userId);
   try {
     return await database.inTenant(principal.organizationId, (tx) =>
       idempotent(tx, context, async () => {
+        const { organizationId } = principal;
+        const address = await requestedAddress(tx, organizationId, request);
+        const row = newMailbox(request, address, now);
         if (row.client_id !== null) {
           const made = await selectByClientId(tx, principal, row.client_id);
           if (made?.is_open === false) throw clientIdTaken();
           if (made) return documentOf(tx, principal.organizationId, made, now);
         }
+        row.domain_id = await holdDomainOf(tx, organizationId, address);
+        if (await isReserved(tx, organizationId, address)) throw addressReserved();
         await requireDefaultSignature(tx, principal.organizationId, row);
         await insertMailbox(tx, principal.organizationId, row);
         await replaceAssignments(tx, principal.organizationId, row.id, {
@@ -65,6 +80,28 @@ export async function createMailbox(
 
 export function addressTaken(): ConflictError {
   return new ConflictError('address is already in use: choose another one.', 'address_taken');
+}
+
+function addressReserved(): ConflictError {
+  return new ConflictError(
+    `address belongs to a mailbox that was deleted in the last ${RESTORE_DAYS} days: restore it, or choose another one.`,
+    'address_reserved',
+  );
+}
+
+/**
+ * The id of the domain of an address, which stays the organization's until the transaction ends.
+ * @throws RefusedError `domain_not_owned`
+ */
+export async function holdDomainOf(
+  tx: SqlExecutor,
+  organizationId: string,
+  address: string,
+): Promise<string> {
+  const name = domainOf(address);
+  const domain = await holdOwnedDomain(tx, organizationId, name);
+  if (domain === null) throw domainNotOwned(name);
+  return domain.id;
 }
 
 function clientIdTaken(): ConflictError {
@@ -99,19 +136,16 @@ export async function documentOf(
 
 function newMailbox(
   request: CreateMailboxRequest,
-  defaultDomain: string | null,
+  address: string,
   now: number,
 ): MailboxRow {
   const at = new Date(now).toISOString();
   if (request.kind !== '' && request.kind !== 'hosted') {
     throw new InvalidError('kind must be hosted.');
   }
-  if (request.domainId !== undefined) {
-    throw new InvalidError('domain_id names no domain of your organization.');
-  }
   return {
     id: uuidv7(now),
-    address: addressOf(request, defaultDomain),
+    address,
     display_name: displayName(request.displayName),
     kind: 'hosted',
     status: 'active',
@@ -132,21 +166,41 @@ function newMailbox(
   };
 }
 
-function addressOf(request: CreateMailboxRequest, defaultDomain: string | null): string {
+/** `domain_id` may be left out where the organization has one domain. */
+async function requestedAddress(
+  tx: SqlExecutor,
+  organizationId: string,
+  request: CreateMailboxRequest,
+): Promise<string> {
+  const domain =
+    request.domainId === undefined
+      ? null
+      : await namedDomain(tx, organizationId, request.domainId);
   if (request.address !== undefined) {
     if (request.localPart !== undefined) {
       throw new InvalidError('address and local_part exclude each other: send one of them.');
     }
-    return mailboxAddress(request.address);
+    const address = mailboxAddress(request.address);
+    if (domain !== null && domainOf(address) !== domain) {
+      throw new InvalidError('domain_id names another domain than address: leave one of them out.');
+    }
+    return address;
   }
   if (request.localPart === undefined) {
     throw new InvalidError('address is required: name@example.org.');
   }
-  if (defaultDomain === null) {
-    throw new InvalidError('local_part needs a domain: send address instead.');
-  }
   if (request.localPart.includes('@')) throw new InvalidError('local_part must not hold an @.');
-  return mailboxAddress(`${request.localPart}@${defaultDomain}`);
+  const owned = domain === null ? await selectOwnedNames(tx, organizationId) : [domain];
+  if (owned.length !== 1) {
+    throw new InvalidError('local_part needs a domain: send domain_id, or address instead.');
+  }
+  return mailboxAddress(`${request.localPart}@${owned[0]}`);
+}
+
+async function namedDomain(tx: SqlExecutor, organizationId: string, id: string): Promise<string> {
+  const domain = isUuid(id) ? await selectDomain(tx, organizationId, id) : null;
+  if (domain === null) throw new InvalidError('domain_id names no domain of your organization.');
+  return domain.name;
 }
 
 function clientId(text: string | undefined): string | null {

@@ -6,6 +6,4 @@ export interface MailboxDeps {
   clock: Clock;
   /** Signs cursors; the same on every replica. */
   cursorKey: Uint8Array;
-  /** Domain of addresses that are given by their local part only; null = an address is needed. */
-  defaultDomain: string | null;
 }

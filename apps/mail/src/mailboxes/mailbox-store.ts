@@ -43,7 +43,7 @@ export async function updateMailbox(
   await tx.query(
     `update mailbox
         set display_name = $3, status = $4, default_signature_id = $5, policy_id = $6, agent_mode = $7,
-            settings = $8, metadata = $9, version = $10, updated_at = $11, deleted_at = $12
+            settings = $8, metadata = $9, version = $10, updated_at = $11, deleted_at = $12, domain_id = $13
       where organization_id = $1 and id = $2`,
     [
       organizationId,
@@ -58,8 +58,26 @@ export async function updateMailbox(
       row.version,
       row.updated_at,
       row.deleted_at,
+      row.domain_id,
     ],
   );
+}
+
+/** True while a mailbox that was deleted can still be restored to the address. */
+export async function isReserved(
+  tx: SqlExecutor,
+  organizationId: string,
+  address: string,
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `select
+       from mailbox
+      where organization_id = $1 and address = $2
+        and deleted_at > now() - make_interval(days => ${RESTORE_DAYS})
+      limit 1`,
+    [organizationId, address],
+  );
+  return rows.length > 0;
 }
 
 /** Serializes changes of one mailbox. */

@@ -1,6 +1,6 @@
-import { domainToASCII } from 'node:url';
 import { MailboxSettings } from '@dak/contracts/api';
 import { InvalidError } from '@dak/kernel';
+import { asciiDomain } from '../domains/domain-name';
 import type { MailboxRow } from './mailbox-row';
 
 export const DEFAULT_MAILBOX_SETTINGS: MailboxSettings = {
@@ -18,7 +18,6 @@ const MAX_METADATA_KEYS = 64;
 const MAX_DISPLAY_NAME = 200;
 
 const ATEXT = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * An address that other hosts can write to: dot-atom local part of at most 64 octets, domain of LDH
@@ -30,13 +29,13 @@ export function mailboxAddress(text: string): string {
   const at = text.lastIndexOf('@');
   if (at <= 0) throw new InvalidError('address must look like name@example.org.');
   const local = text.slice(0, at).toLowerCase();
-  const domain = domainToASCII(text.slice(at + 1)).toLowerCase();
+  const domain = asciiDomain(text.slice(at + 1));
   if (local.length > 64 || !ATEXT.test(local)) {
     throw new InvalidError(
       'address must have a local part of letters, digits and the signs of RFC 5321, at most 64 characters.',
     );
   }
-  if (domain === '' || !domain.split('.').every((label) => LABEL.test(label))) {
+  if (domain === null) {
     throw new InvalidError('address must have a domain name after the @.');
   }
   const address = `${local}@${domain}`;

@@ -4,13 +4,14 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { isUniqueViolation } from '@dak/platform/postgres';
-import { addressTaken, documentOf } from './create-mailbox';
+import { addressTaken, documentOf, holdDomainOf } from './create-mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import { selectDeleted, updateMailbox } from './mailbox-store';
 
 /**
  * Brings a deleted mailbox back with everything in it.
  * @throws ConflictError `address_taken` when its address went to another mailbox meanwhile
+ * @throws RefusedError `domain_not_owned` when its domain is no longer the organization's
  */
 export async function restoreMailbox(
   { database, clock }: MailboxDeps,
@@ -27,6 +28,7 @@ export async function restoreMailbox(
         const now = clock();
         const restored = {
           ...row,
+          domain_id: await holdDomainOf(tx, principal.organizationId, row.address),
           deleted_at: null,
           updated_at: new Date(now).toISOString(),
           version: row.version + 1,

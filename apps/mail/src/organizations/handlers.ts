@@ -4,6 +4,7 @@ import { notesPublished } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { saveOperations } from './operations-store';
+import { grantFirstDomains, putDomains } from '../domains/put-domains';
 import { saveOrganization } from './organization-store';
 import { savePerson } from './person-store';
 
@@ -19,9 +20,13 @@ export function createTenantHandlers(deps: {
       if (!isUuid(request.organizationId)) {
         throw new InvalidError('organization_id must be a UUID.');
       }
-      await deps.database.inTenant(request.organizationId, (tx) =>
-        saveOrganization(tx, request, new Date(deps.clock())),
-      );
+      const now = deps.clock();
+      await deps.database.inTenant(request.organizationId, async (tx) => {
+        const isNew = await saveOrganization(tx, request, new Date(now));
+        if (isNew) {
+          await grantFirstDomains(tx, request.organizationId, request.firstDomains, now);
+        }
+      });
       deps.onReleased?.();
       return {};
     },
@@ -47,5 +52,6 @@ export function createTenantHandlers(deps: {
       await notesPublished(deps.database);
       return {};
     },
+    putDomains: (request) => putDomains(deps, request),
   };
 }

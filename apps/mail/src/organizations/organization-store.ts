@@ -1,6 +1,12 @@
 import type { PutOrganizationRequest } from '@dak/contracts/mail';
 import type { SqlExecutor } from '@dak/platform/postgres';
 
+const KNOWN = `
+  select version
+    from organization
+   where organization_id = $1
+     for update`;
+
 const SAVE = `
   insert into organization as o
          (organization_id, name, status, time_zone, default_from_name, version, updated_at, storage_bytes,
@@ -17,12 +23,16 @@ const SAVE = `
                 outgoing          = coalesce($9, o.outgoing)
           where o.version < excluded.version`;
 
-/** An older announcement than the known one changes nothing; the conversation counter of the row stays. */
+/**
+ * An older announcement than the known one changes nothing; the counters of the row stay.
+ * @returns whether it is the first that was heard of the organization
+ */
 export async function saveOrganization(
   tx: SqlExecutor,
   organization: PutOrganizationRequest,
   now: Date,
-): Promise<void> {
+): Promise<boolean> {
+  const { rows } = await tx.query<{ version: number }>(KNOWN, [organization.organizationId]);
   await tx.query(SAVE, [
     organization.organizationId,
     organization.name,
@@ -34,4 +44,5 @@ export async function saveOrganization(
     organization.storageBytes ?? null,
     organization.outgoing === '' ? null : organization.outgoing,
   ]);
+  return rows.every(({ version }) => version === 0);
 }

@@ -1,5 +1,7 @@
 import { ConflictError, InvalidError, isUuid, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { domainNotOwned } from '../domains/domain';
+import { domainOf } from '../domains/domain-name';
 import type { MailboxRow } from '../mailboxes/mailbox-row';
 import type { SignatureText } from './assemble-body';
 import type { Recipient } from './recipient';
@@ -13,6 +15,7 @@ export interface Sender {
 }
 
 interface SenderRow {
+  owns_domain: boolean;
   default_from_name: string | null;
   id: string | null;
   name: string;
@@ -21,7 +24,10 @@ interface SenderRow {
 }
 
 const SENDER = `
-  select o.default_from_name, s.id, s.name, s.body_text, s.body_html
+  select exists (select from domain d
+                  where d.organization_id = $1 and d.status = 'verified'
+                    and d.name = split_part(m.address, '@', 2)) as owns_domain,
+         o.default_from_name, s.id, s.name, s.body_text, s.body_html
     from mailbox m
     left join organization o on o.organization_id = m.organization_id
     left join lateral (
@@ -39,6 +45,7 @@ const SENDER = `
  * Default signature: the mailbox's chosen one, else its own default, else that of the organization.
  * @param mayWait Mail of a disabled mailbox is accepted: it leaves when the mailbox is active again.
  * @throws ConflictError `mailbox_disabled`
+ * @throws RefusedError `domain_not_owned` when the domain of the mailbox is no longer the organization's
  * @throws InvalidError when the chosen signature does not exist or belongs to another mailbox
  */
 export async function loadSender(
@@ -68,6 +75,7 @@ export async function loadSender(
     );
   }
   const row = rows[0]!;
+  if (!row.owns_domain) throw domainNotOwned(domainOf(mailbox.address));
   if (choice.kind === 'chosen' && row.id === null) {
     throw new InvalidError('signature_id names no signature of this mailbox.', 'unknown_signature');
   }

@@ -1,4 +1,5 @@
 export * from './records';
+export * from './domain-records';
 export * from './event-data';
 export * from './rule-records';
 export * from './template-records';

@@ -1,5 +1,6 @@
 export * from '../generated/dak/mail/v1/analytics_service';
 export * from '../generated/dak/mail/v1/conversation_service';
+export * from '../generated/dak/mail/v1/domain_service';
 export * from '../generated/dak/mail/v1/import_service';
 export * from '../generated/dak/mail/v1/label_service';
 export * from '../generated/dak/mail/v1/mailbox_service';

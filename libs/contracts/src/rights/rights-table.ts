@@ -23,6 +23,7 @@ const LABEL = { scopes: ['mail.write'], role: 'admin', holder: 'organization' } 
 const TEMPLATE = { scopes: ['templates.manage'], holder: 'organization' } as const;
 const RULE = { scopes: ['rules.manage'], holder: 'maker' } as const;
 const WEBHOOK = { scopes: ['webhooks.manage'], holder: 'maker' } as const;
+const DOMAIN = { scopes: ['domains.manage'], role: 'admin', holder: 'organization' } as const;
 const DEPARTMENT = { scopes: ['departments.manage'], holder: 'organization' } as const;
 const REPORT = { scopes: ['reports.read'], holder: 'organization' } as const;
 
@@ -153,6 +154,12 @@ export const RIGHTS = {
   'GET /audit': REPORT,
   'GET /audit/verify': { ...REPORT, role: 'admin' },
 
+  'GET /domains': DOMAIN,
+  'POST /domains': DOMAIN,
+  'GET /domains/{id}': DOMAIN,
+  'DELETE /domains/{id}': DOMAIN,
+  'POST /domains/{id}/verify': DOMAIN,
+
   'GET /departments': DEPARTMENT,
   'POST /departments': DEPARTMENT,
   'GET /departments/{id}': DEPARTMENT,
@@ -178,6 +185,7 @@ export const RIGHTS = {
   'POST /admin/organizations': PLATFORM,
   'GET /admin/organizations/{id}': PLATFORM,
   'PATCH /admin/organizations/{id}': PLATFORM,
+  'PUT /admin/organizations/{id}/domains': PLATFORM,
   'GET /admin/operations': PLATFORM,
   'PATCH /admin/operations': PLATFORM,
 } as const satisfies Readonly<Record<string, Right>>;

@@ -8,6 +8,9 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const addresses = z
   .string()
   .regex(/^[^:\s,]+:\d+(,[^:\s,]+:\d+)*$/, { error: 'must be host:port, or a comma list of them' });
+const nameServers = z.string().regex(/^(off|[^\s,]+:\d+(,[^\s,]+:\d+)*)$/, {
+  error: 'must be off, host:port, or a comma list of host:port',
+});
 const url = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be a URL such as ${example}` });
 const postgresUrl = url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database');
@@ -71,6 +74,11 @@ export const VARIABLES = {
       .default('capture'),
     description: 'Where outgoing mail goes: kept here, to a relay, or to the recipients’ MX hosts',
     secret: true,
+  },
+  DAK_DNS_SERVERS: {
+    schema: nameServers.optional(),
+    description:
+      'Name servers that are asked for the records of domains, a comma list of host:port; off = none is asked; absent = those of the system',
   },
   DAK_MAX_MESSAGE_BYTES: {
     schema: count.default(36_700_160),

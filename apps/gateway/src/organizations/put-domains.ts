@@ -1,0 +1,16 @@
+import type { RouteReply } from '../http/route';
+import type { IdentityCaller } from '../identity/identity-caller';
+import type { IdentityParts } from '../identity/identity-parts';
+import { getAnyOrganization } from './list-organizations';
+
+/** A superadmin settles what an organization owns; the mail service keeps it, in one transaction of its own. */
+export async function putOrganizationDomains(
+  parts: IdentityParts,
+  { principal }: IdentityCaller,
+  organizationId: string,
+  names: readonly string[],
+): Promise<RouteReply> {
+  const { id } = await getAnyOrganization(parts, principal, organizationId);
+  const domains = await parts.putDomains(id, names);
+  return { status: 200, body: { organization_id: id, domains } };
+}

@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PutDomainsRequest, PutDomainsResponse } from '@dak/contracts/mail';
+import { InvalidError, isUuid, type Clock } from '@dak/kernel';
+import { isUniqueViolation, type Database, type SqlExecutor } from '@dak/platform/postgres';
+import { domainTaken, grantedDomain, MAX_DOMAINS, OWNER_KEPT_MS } from './domain';
+import { ownableDomain } from './domain-name';
+import type { DomainRow } from './domain-row';
+import {
+  insertFreeDomains,
+  lockDomains,
+  nameDomainOfMailboxes,
+  removeDomain,
+  updateDomain,
+} from './domain-store';
+import { findForeignOwner } from './foreign-owner';
+
+/**
+ * A superadmin's word: the organization owns exactly these domains, without a question to the DNS. What it
+ * has pending besides stays so. Saying it again changes nothing.
+ * @throws ConflictError `domain_taken` when one belongs to another organization; then nothing is changed
+ */
+export async function putDomains(
+  { database, clock }: { database: Database; clock: Clock },
+  request: PutDomainsRequest,
+): Promise<PutDomainsResponse> {
+  const { organizationId } = request;
+  if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
+  const names = parseNames(request.names);
+  const foreign = await findForeignOwner(database, organizationId, names);
+  if (foreign !== null) throw domainTaken(foreign);
+  const hasLost = await database
+    .inTenant(organizationId, (tx) => setDomains(tx, organizationId, names, clock()))
+    .catch((error: unknown) => {
+      if (isUniqueViolation(error, 'domain_owner')) throw domainTaken(names.join(' or '));
+      throw error;
+    });
+  if (hasLost) await delay(OWNER_KEPT_MS);
+  return { names };
+}
+
+/**
+ * What an organization owns from its beginning. A name that somebody else has proved meanwhile is left
+ * out: the organization is there already.
+ */
+export async function grantFirstDomains(
+  tx: SqlExecutor,
+  organizationId: string,
+  names: readonly string[],
+  now: number,
+): Promise<void> {
+  const rows = parseNames(names).map((name) => grantedDomain(name, now));
+  await insertFreeDomains(tx, organizationId, rows);
+}
+
+function parseNames(texts: readonly string[]): string[] {
+  if (texts.length > MAX_DOMAINS) {
+    throw new InvalidError(`domains must have at most ${MAX_DOMAINS} entries.`);
+  }
+  return [...new Set(texts.map((text, i) => ownableDomain(`domains[${i}]`, text)))].sort();
+}
+
+/** @returns whether a domain was taken away */
+async function setDomains(
+  tx: SqlExecutor,
+  organizationId: string,
+  names: readonly string[],
+  now: number,
+): Promise<boolean> {
+  const known = new Map(
+    (await lockDomains(tx, organizationId)).map((row) => [row.name, row] as const),
+  );
+  const lost = [...known.values()].filter(
+    ({ name, status }) => status === 'verified' && !names.includes(name),
+  );
+  for (const { id } of lost) await removeDomain(tx, organizationId, id);
+  const fresh = names.filter((name) => !known.has(name)).map((name) => grantedDomain(name, now));
+  const inserted = await insertFreeDomains(tx, organizationId, fresh);
+  const missed = fresh.find(({ name }) => !inserted.includes(name));
+  if (missed !== undefined) throw domainTaken(missed.name);
+  for (const name of names) {
+    const row = known.get(name);
+    if (row?.status === 'pending') await updateDomain(tx, organizationId, granted(row, now));
+  }
+  await nameDomainOfMailboxes(tx, organizationId, names);
+  return lost.length > 0;
+}
+
+function granted(row: DomainRow, now: number): DomainRow {
+  const at = new Date(now).toISOString();
+  return {
+    ...row,
+    status: 'verified',
+    is_granted: true,
+    is_contested: false,
+    verified_at: at,
+    version: row.version + 1,
+    updated_at: at,
+  };
+}

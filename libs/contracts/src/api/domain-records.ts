@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+const timestamp = z.iso.datetime().describe('RFC 3339, UTC');
+
+export const DNS_RECORD_STATUSES = ['missing', 'invalid', 'valid', 'temporary_failure'] as const;
+
+/** A DNS record that the owner of a domain has to make, and what the last look at it found. */
+export const DomainDnsRecord = z.object({
+  purpose: z.enum(['ownership']),
+  type: z.enum(['TXT']),
+  name: z.string().describe('Where it belongs: a full name, without a dot at the end'),
+  value: z.string(),
+  status: z
+    .enum(DNS_RECORD_STATUSES)
+    .describe('temporary_failure: no name server answered, which says nothing about the record'),
+  found_value: z.string().nullable().describe('What stands there instead'),
+  last_checked_at: timestamp.nullable(),
+});
+
+export const DomainRecord = z.object({
+  id: z.uuid(),
+  name: z.string().describe('Lower case, in its ASCII form'),
+  status: z
+    .enum(['pending', 'verified'])
+    .describe('verified: mail at its addresses is yours alone; pending: holds nothing'),
+  records: z.array(DomainDnsRecord),
+  verified_at: timestamp.nullable(),
+  version: z.int(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export type DnsRecordStatus = (typeof DNS_RECORD_STATUSES)[number];
+export type DomainRecord = z.infer<typeof DomainRecord>;
