@@ -1,4 +1,3 @@
-import { ownDomain } from '../test/mail-fixtures';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,6 +11,7 @@ import { createRelayTransport } from '../src/deliveries/transports/relay-transpo
 import { createAddressDirectory } from '../src/inbound/address-directory';
 import { createAcceptor } from '../src/submissions/acceptor';
 import { createSubmissionHandlers } from '../src/submissions/handlers';
+import { ownDomain } from '../test/mail-fixtures';
 
 export interface ComposeLoad {
   /** Of a migrated mail database under its runtime role. */

@@ -76,7 +76,9 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/mailboxes/{id}': inMailbox(),
   'PATCH /api/v1/mailboxes/{id}': inMailbox({ display_name: 'Renamed', agent_mode: 'off' }),
   'DELETE /api/v1/mailboxes/{id}': plain('mailbox', async ({ tenant, client }) => ({
-    params: await idOf(client.post('/mailboxes', { address: `${tenant.unique()}@${tenant.domain}` })),
+    params: await idOf(
+      client.post('/mailboxes', { address: `${tenant.unique()}@${tenant.domain}` }),
+    ),
   })),
   'POST /api/v1/mailboxes/{id}/restore': plain('mailbox', async ({ tenant, client }) => {
     const params = await idOf(

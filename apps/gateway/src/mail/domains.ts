@@ -10,7 +10,13 @@ const common = { tag: 'domains' } as const;
 const domain = DomainRecord.meta({ id: 'Domain' });
 
 const createBody = z
-  .object({ name: z.string().min(1).max(300).meta({ examples: ['customer.example'] }) })
+  .object({
+    name: z
+      .string()
+      .min(1)
+      .max(300)
+      .meta({ examples: ['customer.example'] }),
+  })
   .meta({ id: 'CreateDomain' });
 
 export function domainRoutes({ domains }: Pick<MailClients, 'domains'>): Route[] {

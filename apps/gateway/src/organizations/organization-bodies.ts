@@ -32,10 +32,13 @@ export const ownedDomains = z
 
 /** Granted without a question to the DNS; the mail service parses them. */
 function domainNames() {
-  return z.array(z.string().min(1).max(300)).max(100).meta({
-    description: 'Names of domains that the organization owns, granted without DNS.',
-    examples: [['customer.example']],
-  });
+  return z
+    .array(z.string().min(1).max(300))
+    .max(100)
+    .meta({
+      description: 'Names of domains that the organization owns, granted without DNS.',
+      examples: [['customer.example']],
+    });
 }
 
 export const administerOrganizationBody = z

@@ -12,9 +12,7 @@ const NOTHING = new Set(['ENOTFOUND', 'ENODATA']);
  * Asks for TXT records, past every cache of ours; at most five seconds.
  * @param servers `DAK_DNS_SERVERS`: a comma list of host:port, `off`, or undefined for those of the system
  */
-export function createTxtLookup(
-  servers: string | undefined,
-): (name: string) => Promise<TxtAnswer> {
+export function createTxtLookup(servers: string | undefined): (name: string) => Promise<TxtAnswer> {
   if (servers === 'off') return () => Promise.resolve({ kind: 'failed' });
   return async (name) => {
     const resolver = new Resolver({ timeout: SERVER_TIMEOUT_MS, tries: 2 });

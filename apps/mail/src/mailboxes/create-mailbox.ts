@@ -134,11 +134,7 @@ export async function documentOf(
   return { id: row.id, version: row.version, json: jsonBytes(record), replayed: false };
 }
 
-function newMailbox(
-  request: CreateMailboxRequest,
-  address: string,
-  now: number,
-): MailboxRow {
+function newMailbox(request: CreateMailboxRequest, address: string, now: number): MailboxRow {
   const at = new Date(now).toISOString();
   if (request.kind !== '' && request.kind !== 'hosted') {
     throw new InvalidError('kind must be hosted.');
@@ -173,9 +169,7 @@ async function requestedAddress(
   request: CreateMailboxRequest,
 ): Promise<string> {
   const domain =
-    request.domainId === undefined
-      ? null
-      : await namedDomain(tx, organizationId, request.domainId);
+    request.domainId === undefined ? null : await namedDomain(tx, organizationId, request.domainId);
   if (request.address !== undefined) {
     if (request.localPart !== undefined) {
       throw new InvalidError('address and local_part exclude each other: send one of them.');
