@@ -454,11 +454,22 @@ describe('the SMTP client and AUTH', () => {
     expect(sink.events.map(({ phase }) => phase)).not.toContain('auth');
   });
 
-  it('sends them inside TLS', async () => {
+  it('sends them inside TLS to a server that proves its name, and to no other', async () => {
     await start({ extensions: { auth: ['PLAIN'], startTls: true }, credentials });
-    expect(await send({ credentials: password, tls: 'opportunistic' })).toMatchObject([
-      { outcome: 'accepted' },
-    ]);
+    const ca = sink.certificate.cert;
+    for (const tls of ['opportunistic', 'required'] as const) {
+      for (const stranger of [{}, { ca, serverName: 'other.example' }]) {
+        const to = { credentials: password, allowPlaintextAuth: true, tls, ...stranger };
+        expect(await send(to)).toMatchObject([{ outcome: 'deferred', phase: 'tls' }]);
+      }
+      expect(sink.events.map(({ phase }) => phase)).not.toContain('auth');
+    }
+    for (const tls of ['opportunistic', 'required'] as const) {
+      expect(await send({ credentials: password, tls, ca })).toMatchObject([
+        { outcome: 'accepted' },
+      ]);
+    }
+    expect(sink.messages.map((message) => message.tls)).toEqual([true, true]);
   });
 
   it('keeps mail when the password is wrong: that is our fault, not the recipient', async () => {

@@ -1,6 +1,6 @@
 /**
- * `none`: never. `opportunistic`: STARTTLS where offered, without checking the certificate, in the
- * clear where it fails (RFC 7435). `required`: STARTTLS or nothing. `implicit`: TLS from the first
+ * `none`: never. `opportunistic`: STARTTLS where offered, without checking the certificate unless there
+ * are credentials, in the clear where it is not offered (RFC 7435). `required`: STARTTLS or nothing. `implicit`: TLS from the first
  * octet (RFC 8314 §3.3).
  */
 export type SmtpTlsMode = 'none' | 'opportunistic' | 'required' | 'implicit';
@@ -19,12 +19,12 @@ export interface SmtpEndpoint {
   readonly tls: SmtpTlsMode;
   /** Name the certificate has to carry; by default `host`. */
   readonly serverName?: string;
-  /** Default: true for `required` and `implicit`. Has no effect for `opportunistic`. */
+  /** Default: true, but for `opportunistic` without credentials, where it has no effect. */
   readonly verifyCertificate?: boolean;
   /** PEM; replaces the trusted roots of the runtime. */
   readonly ca?: string;
   readonly credentials?: SmtpCredentials;
-  /** Sends credentials without TLS. For relays on the same host or a private network only. */
+  /** Sends credentials without TLS. For relays on the same host only. */
   readonly allowPlaintextAuth?: boolean;
   /** Our name in EHLO: a domain that resolves to us, or an address literal (RFC 5321 §4.1.4). */
   readonly localName: string;

@@ -55,8 +55,9 @@ export async function openSmtpSession(
   try {
     return await establish(endpoint, onPhase);
   } catch (error) {
-    // RFC 7435 §1: some protection or none, but never no mail.
+    // RFC 7435 §1: some protection or none, but never no mail; a password is worth more than that.
     if (
+      endpoint.credentials === undefined &&
       endpoint.tls === 'opportunistic' &&
       error instanceof SmtpSessionError &&
       error.phase === 'tls'
@@ -180,7 +181,9 @@ export function parseExtensions(lines: readonly string[]): SmtpExtensions {
 }
 
 function tlsOptionsOf(endpoint: SmtpEndpoint): SmtpTlsOptions {
-  const verify = endpoint.tls !== 'opportunistic' && endpoint.verifyCertificate !== false;
+  // Whoever gets a password has to prove who they are.
+  const isStrict = endpoint.tls !== 'opportunistic' || endpoint.credentials !== undefined;
+  const verify = isStrict && endpoint.verifyCertificate !== false;
   const ca = endpoint.ca === undefined ? {} : { ca: endpoint.ca };
   return { serverName: endpoint.serverName ?? endpoint.host, verifyCertificate: verify, ...ca };
 }

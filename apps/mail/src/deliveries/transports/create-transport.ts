@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { InvalidError } from '@dak/kernel';
 import type { SmtpEndpoint, SmtpTlsMode } from '../../outbound/smtp-endpoint';
 import { createCaptureTransport } from './capture-transport';
@@ -10,8 +11,9 @@ const TLS_MODES: readonly SmtpTlsMode[] = ['none', 'opportunistic', 'required', 
 /**
  * The transport that a setting names: `capture`, `direct`, or a relay as
  * `smtp://user:password@host:port?tls=none|opportunistic|required|implicit` (`smtps:` is implicit TLS).
+ * A password goes to a host whose certificate was checked, or to this machine.
  * @param localName Our name in EHLO.
- * @throws InvalidError when the setting is none of them
+ * @throws InvalidError when the setting is none of them, or would show the password to whoever answers
  */
 export function createTransport(setting: string, localName: string): Transport {
   if (setting === 'capture') return createCaptureTransport();
@@ -28,24 +30,38 @@ export function parseRelayUrl(text: string, localName: string): SmtpEndpoint {
       'The mail transport must be capture, direct or smtp://user:password@host:port.',
     );
   }
-  const isImplicit = url.protocol === 'smtps:';
-  const asked = url.searchParams.get('tls');
-  const tls = asked === null ? (isImplicit ? 'implicit' : 'opportunistic') : modeOf(asked);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const user = decodeURIComponent(url.username);
+  const password = decodeURIComponent(url.password);
+  const isHere = isLoopback(host);
+  const hasCredentials = user !== '' || password !== '';
+  const asked = url.searchParams.get('tls');
+  const tls = asked === null ? usualMode(url, hasCredentials && !isHere) : modeOf(asked);
+  if (hasCredentials && !isHere && tls !== 'required' && tls !== 'implicit') {
+    throw new InvalidError(
+      `The mail transport must not send its password to ${host} with tls=${tls}: write smtps:// or tls=required, which check the certificate.`,
+      'unverified_relay',
+    );
+  }
   return {
     protocol: 'smtp',
     host,
     port: url.port === '' ? (tls === 'implicit' ? 465 : user === '' ? 25 : 587) : Number(url.port),
     tls,
     localName,
-    ...(user === ''
-      ? {}
-      : {
-          credentials: { user, password: decodeURIComponent(url.password) },
-          allowPlaintextAuth: tls === 'none',
-        }),
+    ...(hasCredentials ? { credentials: { user, password }, allowPlaintextAuth: isHere } : {}),
   };
+}
+
+function usualMode(url: URL, needsTls: boolean): SmtpTlsMode {
+  if (url.protocol === 'smtps:') return 'implicit';
+  return needsTls ? 'required' : 'opportunistic';
+}
+
+/** Names that cannot lead elsewhere; what another name resolves to may change. */
+function isLoopback(host: string): boolean {
+  if (isIP(host) === 4) return host.startsWith('127.');
+  return host === '::1' || host === 'localhost' || host.endsWith('.localhost');
 }
 
 function modeOf(text: string): SmtpTlsMode {
