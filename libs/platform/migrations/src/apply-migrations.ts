@@ -78,25 +78,101 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 
 async function ensureDatabase(
   admin: pg.Client,
-  { database, role }: MigrationTarget,
+  target: MigrationTarget,
   password: string,
 ): Promise<void> {
+  const { database, role } = target;
   await admin.query(`select pg_advisory_lock(hashtext('dak:migrations'))`);
   try {
-    const roles = await admin.query('select 1 from pg_roles where rolname = $1', [role]);
-    const literal = admin.escapeLiteral(password);
-    const attributes = `login nosuperuser nocreatedb nocreaterole nobypassrls password ${literal}`;
-    await admin.query(`${roles.rowCount ? 'alter' : 'create'} role ${role} ${attributes}`);
+    await ensureRole(admin, target, password);
     const databases = await admin.query('select 1 from pg_database where datname = $1', [database]);
     if (!databases.rowCount) {
       await admin.query(`create database ${database} template template0 encoding 'UTF8'`);
       await admin.query(`revoke all on database ${database} from public`);
     }
-    await admin.query(`grant connect, temporary on database ${database} to ${role}`);
+    const granted = await admin.query<{ all: boolean }>(
+      `select bool_and(has_database_privilege($1, $2, privilege)) as all
+         from unnest(array['connect', 'temporary']) as privilege`,
+      [role, database],
+    );
+    if (granted.rows[0]?.all !== true) {
+      await admin.query(`grant connect, temporary on database ${database} to ${role}`);
+    }
   } finally {
     await admin.query(`select pg_advisory_unlock(hashtext('dak:migrations'))`);
   }
 }
+
+/** What the runtime role must not be, by column of pg_roles. */
+const ATTRIBUTES = {
+  rolsuper: { wanted: false, word: 'nosuperuser' },
+  rolcreatedb: { wanted: false, word: 'nocreatedb' },
+  rolcreaterole: { wanted: false, word: 'nocreaterole' },
+  rolbypassrls: { wanted: false, word: 'nobypassrls' },
+  rolcanlogin: { wanted: true, word: 'login' },
+} as const;
+type Attribute = keyof typeof ATTRIBUTES;
+
+/**
+ * Changes of an existing role only what differs: an administrator who is no superuser may not even say
+ * `nosuperuser` of a role, and may change another's password on PostgreSQL 16 or newer only with ADMIN
+ * OPTION, which the role's maker has.
+ */
+async function ensureRole(
+  admin: pg.Client,
+  target: MigrationTarget,
+  password: string,
+): Promise<void> {
+  const { role } = target;
+  const literal = admin.escapeLiteral(password);
+  const { rows } = await admin.query<Record<Attribute, boolean>>(
+    `select ${Object.keys(ATTRIBUTES).join(', ')} from pg_roles where rolname = $1`,
+    [role],
+  );
+  const [existing] = rows;
+  if (existing === undefined) {
+    const words = Object.values(ATTRIBUTES).map(({ word }) => word);
+    await admin.query(`create role ${role} ${words.join(' ')} password ${literal}`);
+    return;
+  }
+  const changes = (Object.keys(ATTRIBUTES) as Attribute[])
+    .filter((name) => existing[name] !== ATTRIBUTES[name].wanted)
+    .map((name) => ATTRIBUTES[name].word as string);
+  if (!(await isPassword(target, password))) changes.push(`password ${literal}`);
+  if (changes.length === 0) return;
+  try {
+    await admin.query(`alter role ${role} ${changes.join(' ')}`);
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== '42501') throw cause;
+    const what = changes.map((change) => change.split(' ')[0]).join(', ');
+    throw new DomainError(
+      'forbidden',
+      'role_not_administered',
+      `This administrator may not change the role ${role} (${what}): run it as the administrator who made that role, or grant "${role}" to this one WITH ADMIN OPTION (a superuser for nosuperuser and nobypassrls).`,
+      { cause },
+    );
+  }
+}
+
+/** Whether the role can log in with it; what a server refuses after that is no matter of the password. */
+async function isPassword(
+  { adminUrl, database, role }: MigrationTarget,
+  password: string,
+): Promise<boolean> {
+  const connectionString = databaseUrl(adminUrl, database, role, password);
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    return AFTER_LOGIN.has((error as { code?: string }).code ?? '');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** insufficient_privilege on the database, and a database that does not exist */
+const AFTER_LOGIN = new Set(['42501', '3D000']);
 
 async function migrate(client: pg.Client, { folder, role }: MigrationTarget): Promise<string[]> {
   await client.query(`select pg_advisory_lock(hashtext('dak:migrations'))`);
@@ -128,6 +204,7 @@ async function migrate(client: pg.Client, { folder, role }: MigrationTarget): Pr
          values ($1, $2, now(), $3, 1)`,
         [randomUUID(), checksum, name],
       );
+      await grantRuntimeRole(client, role);
       await client.query('commit');
     } catch (cause) {
       await client.query('rollback');
@@ -135,7 +212,6 @@ async function migrate(client: pg.Client, { folder, role }: MigrationTarget): Pr
     }
     applied.push(name);
   }
-  if (applied.length > 0) await grantRuntimeRole(client, role);
   return applied;
 }
 
