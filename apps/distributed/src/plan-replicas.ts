@@ -28,6 +28,8 @@ export interface PlanInput {
   counts: ReplicaCounts;
   /** Absolute. */
   dataFolder: string;
+  /** Of this data folder alone. */
+  folderName: string;
   databases: DatabaseUrls;
   addresses: SiteAddresses;
   secret: string;
@@ -61,7 +63,8 @@ export async function planReplicas(input: PlanInput): Promise<DistributedPlan> {
           : await planService(input, service, number, grpc);
       const own = service === 'mail' ? mailSettings(input, number, { smtp, lmtp }) : {};
       const database = { [variable(service, 'DATABASE_URL')]: input.databases[service] };
-      const environment = { ...everybody, ...database, ...planned.environment, ...own };
+      const name = { DAK_PROCESS_NAME: `${input.folderName}-${service}-${number}` };
+      const environment = { ...everybody, ...name, ...database, ...planned.environment, ...own };
       replicas.push({ service, number, grpc, ...planned, environment });
     }
   }

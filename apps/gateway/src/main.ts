@@ -35,6 +35,7 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       config,
       logger,
       metrics,
+      processName: config.DAK_PROCESS_NAME,
     });
     onStop(() => events.close());
     const signer = new PrincipalSigner(sessionKey);

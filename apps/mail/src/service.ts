@@ -16,8 +16,9 @@ import {
   TenantServiceService,
   VisibilityServiceService,
 } from '@dak/contracts/mail';
-import { systemClock, uuidv7, type Clock } from '@dak/kernel';
+import { systemClock, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
+import { readProcessName } from '@dak/platform/deployment';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
 import {
@@ -57,7 +58,6 @@ import { createLabelHandlers } from './labels/handlers';
 import { createMailboxHandlers } from './mailboxes/handlers';
 import { createTenantHandlers } from './organizations/handlers';
 import { createWithTenant } from './prisma-tenant';
-import { readProcessName } from './process-name';
 import { registerQueueGauges } from './queue-gauges';
 import { ReadingPool } from './reading/reading-pool';
 import { createDryRunWorker } from './rules/dry-run-worker';
@@ -137,7 +137,7 @@ export function createMailService(options: MailServiceOptions): MailService {
 
   const relay = new OutboxRelay({
     source: database,
-    channel: log.openRelay('mail', `mail-${uuidv7()}`),
+    channel: log.openRelay('mail'),
     onError: failed('events could not be moved to the log; it is tried again'),
   });
   registerOutboxMetrics(options.metrics, 'mail', relay);
@@ -215,6 +215,7 @@ export function createMailService(options: MailServiceOptions): MailService {
   const dryRuns = createDryRunWorker({
     database,
     blobs,
+    owner: () => readProcessName(options.journalFolder),
     onError: failed('a dry run of a rule was interrupted; it is tried again'),
   });
   const sweepers = [

@@ -1,4 +1,4 @@
-import type { Principal } from '@dak/kernel';
+import { uuidv7, type Principal } from '@dak/kernel';
 import type { RuleDryRunRecord } from '@dak/contracts/api';
 import { createDryRunWorker, type DryRunWorker } from '../src/rules/dry-run-worker';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
@@ -17,7 +17,12 @@ afterAll(() => rules.close());
 
 function startWorker(): DryRunWorker {
   const { database, blobs } = rules;
-  const worker = createDryRunWorker({ database, blobs, onError: (error) => errors.push(error) });
+  const worker = createDryRunWorker({
+    database,
+    blobs,
+    owner: async () => uuidv7(),
+    onError: (error) => errors.push(error),
+  });
   workers.push(worker);
   worker.start();
   return worker;

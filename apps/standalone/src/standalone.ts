@@ -12,6 +12,7 @@ import {
   createBootstrap,
   migrateAll,
   openDataFolder,
+  readProcessName,
   siteAddresses,
   writePrivateFile,
 } from '@dak/platform/deployment';
@@ -99,11 +100,14 @@ async function start(
   const metrics = createMetrics('dak');
   const secret = config.DAK_SECRET ?? data.secrets.secret;
 
+  // Only one process works in the data folder: whoever took leases under this name before is gone.
+  const processName = await readProcessName(join(data.path, 'journal'));
   const events = await openLog({
     databaseUrl: databases.log,
     config,
     logger: logger('log'),
     metrics,
+    processName,
   });
   onStop(() => events.close());
 
@@ -137,6 +141,7 @@ async function start(
     logger: logger('webhook'),
     metrics,
     secret,
+    processName,
     allow: config.DAK_WEBHOOK_ALLOW,
   });
   const addresses = await siteAddresses(config);

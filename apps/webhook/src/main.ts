@@ -26,6 +26,7 @@ function start(config: WebhookConfig, environment: NodeJS.ProcessEnv): Promise<R
           databaseUrl: config.DAK_WEBHOOK_DATABASE_URL,
           visibility: createClient(VisibilityServiceService, mail),
           secret: config.DAK_SECRET,
+          processName: config.DAK_PROCESS_NAME,
           allow: config.DAK_WEBHOOK_ALLOW,
         }),
     });

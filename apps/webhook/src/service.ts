@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { TenantServiceService, WebhookServiceService } from '@dak/contracts/webhook';
-import { systemClock, uuidv7, type Clock } from '@dak/kernel';
+import { systemClock, type Clock } from '@dak/kernel';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
@@ -40,6 +40,8 @@ export interface WebhookServiceOptions {
   secret: string;
   /** `DAK_WEBHOOK_ALLOW`: where requests may go besides public addresses. */
   allow: string;
+  /** Of this process alone, the same in all its lives: its lanes are free at the next start. @default none */
+  processName?: string | undefined;
   /** How long a lane stays ours without a word. @default 10000 */
   leaseMs?: number;
 }
@@ -70,7 +72,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
 
   const relay = new OutboxRelay({
     source: database,
-    channel: log.openRelay('webhook', `webhook-${uuidv7()}`),
+    channel: log.openRelay('webhook'),
     onError: failed('events could not be moved to the log; it is tried again'),
   });
   registerOutboxMetrics(options.metrics, 'webhook', relay);
@@ -87,6 +89,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
       metrics.disabled(reason);
       logger.warn({ webhook_id: endpointId, reason }, 'a webhook was disabled');
     },
+    ...(options.processName === undefined ? {} : { processName: options.processName }),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
   });
   const fanOut = new FanOut({
@@ -143,7 +146,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
       // Without a partition for today no attempt could be written down.
       await sweep(database);
       relay.start();
-      sender.start();
+      await sender.start();
       await fanOut.start();
       for (const worker of [replays, sweeper, answers]) worker.start();
     },

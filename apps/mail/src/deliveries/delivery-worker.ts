@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
+import { readProcessName } from '@dak/platform/deployment';
 import type { Database } from '@dak/platform/postgres';
 import type { AddressDirectory } from '../inbound/address-directory';
 import { createAttemptRecorder } from './attempt-recorder';
@@ -14,7 +15,6 @@ import { parkDeliveries, releaseParked } from './park-store';
 import { takeBackDeliveries } from './take-back-deliveries';
 import { createRawCache } from './raw-cache';
 import { recoverJournal } from './recover-journal';
-import { readProcessName } from '../process-name';
 import type { Transport } from './transports/transport';
 
 export interface DeliveryWorkerOptions {

@@ -143,6 +143,14 @@ export async function claimDryRun(
   return rows[0] ?? null;
 }
 
+/** Frees what a former life of this process worked on. */
+export async function takeBackDryRuns(tx: SqlExecutor, owner: string): Promise<void> {
+  await tx.query(
+    `update rule_dry_run set lease_until = null where lease_owner = $1 and status = 'running'`,
+    [owner],
+  );
+}
+
 export type DryRunProgress = Pick<
   DryRunRow,
   'total' | 'examined' | 'matched' | 'condition_hits' | 'samples' | 'position' | 'status' | 'error'

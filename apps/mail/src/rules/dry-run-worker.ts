@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { uuidv7, type Principal } from '@dak/kernel';
+import type { Principal } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { classifyFailure } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
@@ -8,6 +8,7 @@ import {
   countPastMessages,
   saveDryRunProgress,
   selectPastMessages,
+  takeBackDryRuns,
   type DryRunProgress,
   type DryRunRow,
 } from './dry-run-store';
@@ -36,9 +37,10 @@ export interface DryRunWorker {
 export function createDryRunWorker(deps: {
   database: Database;
   blobs: BlobStore;
+  /** A UUID that names this process, the same after a restart; see `readProcessName`. */
+  owner: () => Promise<string>;
   onError: (error: unknown) => void;
 }): DryRunWorker {
-  const owner = uuidv7();
   let isStopped = false;
   let wake: () => void = () => undefined;
   let isWoken = false;
@@ -59,12 +61,19 @@ export function createDryRunWorker(deps: {
     });
 
   const loop = async (): Promise<void> => {
+    let owner: string | null = null;
     while (!isStopped) {
       let worked = false;
       try {
-        const row = await deps.database.asWorker((tx) => claimDryRun(tx, owner, LEASE_SECONDS));
+        if (owner === null) {
+          const name = await deps.owner();
+          await deps.database.asWorker((tx) => takeBackDryRuns(tx, name));
+          owner = name;
+        }
+        const holder = owner;
+        const row = await deps.database.asWorker((tx) => claimDryRun(tx, holder, LEASE_SECONDS));
         if (row !== null) {
-          await workOff(deps, owner, row, () => isStopped);
+          await workOff(deps, holder, row, () => isStopped);
           worked = true;
         }
       } catch (error) {

@@ -81,6 +81,8 @@ const RENEW = `
 const RELEASE = `
   update lane set owner = null, lease_until = '-infinity' where owner = $1 and endpoint_id = any($2::uuid[])`;
 
+const FREE = `update lane set owner = null, lease_until = '-infinity' where starts_with(owner, $1)`;
+
 const CONFIGS = `
   select e.id, e.organization_id, e.url, e.ordering, e.sealed_headers, e.rate_per_second, e.max_concurrency,
          e.timeout_ms, e.breaker_state, e.breaker_opened_at, e.next_probe_at, e.breaker_trips, e.last_success_at,
@@ -200,6 +202,11 @@ export async function releaseLanes(
     text: RELEASE,
     values: [owner, endpointIds],
   });
+}
+
+/** Frees the lanes of owners that begin so, who are known to be gone. */
+export async function freeLanes(database: Database, prefix: string): Promise<void> {
+  await rowsOf(database, { name: 'webhook_free_lanes', text: FREE, values: [prefix] });
 }
 
 export function selectLaneConfigs(

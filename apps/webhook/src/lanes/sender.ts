@@ -10,6 +10,7 @@ import { attempt, startOf } from './attempt';
 import { createAttemptRecorder, type AttemptRecorder } from './attempt-recorder';
 import { type Lane, type Consignment } from './lane';
 import { LaneHolder } from './lane-holder';
+import { freeLanes } from './lane-store';
 import { settleAttempt } from './settle-attempt';
 
 export interface SenderDeps {
@@ -23,8 +24,15 @@ export interface SenderDeps {
   onAttempt: (verdict: Verdict, waitedMs: number | null) => void;
   /** The endpoint must not be sent to any more. */
   disable: (endpointId: string, reason: 'gone' | 'failing') => Promise<void>;
+  /** Of this process alone, the same in all its lives. */
+  processName?: string;
   /** @default 10000 */
   leaseMs?: number;
+}
+
+/** What the owners of lanes in all lives of this process begin with; null for one without a name. */
+function formerLives({ processName }: SenderDeps): string | null {
+  return processName === undefined ? null : `${processName}#`;
 }
 
 /** Attempts under way in this process, over all endpoints. */
@@ -49,7 +57,7 @@ export class Sender {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    const owner = `webhook-${uuidv7()}`;
+    const owner = `${formerLives(deps) ?? ''}${uuidv7()}`;
     this.#lanes = new LaneHolder({
       ...deps,
       owner,
@@ -59,7 +67,10 @@ export class Sender {
     this.#recorder = createAttemptRecorder({ ...deps, owner });
   }
 
-  start(): void {
+  /** Lanes that a former life of the process held are free at once. */
+  async start(): Promise<void> {
+    const former = formerLives(this.#deps);
+    if (former !== null) await freeLanes(this.#deps.database, former);
     this.#lanes.start();
   }
 

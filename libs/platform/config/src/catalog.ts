@@ -41,6 +41,16 @@ export const VARIABLES = {
     description:
       'Folder of what a next hop accepted until it is committed, of one mail process alone; absent = journal in DAK_DATA_DIR',
   },
+  DAK_PROCESS_NAME: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,200}$/, {
+        error: 'must be 1 to 200 letters, digits, dots, underscores and hyphens',
+      })
+      .optional(),
+    description:
+      'Name of one process alone that it keeps over its restarts: what it held when it was killed is taken over as soon as it starts again; absent = after 10 s',
+  },
   DAK_FIRST_RUN_FILE: {
     schema: z.string().min(1).optional(),
     description:

@@ -10,4 +10,5 @@ export {
 export { DATABASES, migrateAll, type DatabaseName, type DatabaseUrls } from './databases';
 export { holdOffline } from './hold-offline';
 export { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
+export { readProcessName } from './process-name';
 export { reachableHost, siteAddresses, type SiteAddresses } from './site-addresses';

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { uuidv7 } from '@dak/kernel';
 import type { ConsumerStore } from './consumer-store';
 import {
   FencedError,
@@ -19,6 +18,8 @@ import { Slots } from './slots';
 
 export interface ConsumerMemberOptions extends SubscribeOptions {
   group: string;
+  /** Of this member alone, among all groups and processes. */
+  member: string;
   topics: readonly string[];
   handler: RecordHandler;
   store: ConsumerStore;
@@ -46,7 +47,7 @@ export class ConsumerMember implements Subscription {
   readonly group: string;
   readonly #options: ConsumerMemberOptions;
   readonly #rules: BatchRules;
-  readonly #member = uuidv7();
+  readonly #member: string;
   readonly #owned = new Map<string, OwnedPartition>();
   readonly #stopListening: () => void;
   #partitions = 0;
@@ -63,6 +64,7 @@ export class ConsumerMember implements Subscription {
   constructor(options: ConsumerMemberOptions) {
     this.#options = options;
     this.group = options.group;
+    this.#member = options.member;
     this.#rules = {
       group: options.group,
       handler: options.handler,
@@ -88,7 +90,10 @@ export class ConsumerMember implements Subscription {
 
   replayParked(topic: string, key: string): Promise<ReplayResult> {
     const { parked, handler, leaseMs } = this.#options;
-    return replayParked(parked, handler, this.group, { topic, key, leaseMs });
+    return replayParked(parked, handler, this.group, {
+      ...{ topic, key, leaseMs },
+      owner: this.#member,
+    });
   }
 
   close(drainMs = DEFAULT_DRAIN_MS): Promise<void> {

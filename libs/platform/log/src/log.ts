@@ -125,8 +125,8 @@ export interface Log {
   /** Moves a group; running members are fenced and go on from there. */
   seek(group: string, topic: string, target: SeekTarget): Promise<void>;
   parked(group: string): Promise<ParkedKey[]>;
-  /** For the relay of a service's outbox; `owner` names this process. */
-  openRelay(source: string, owner: string): RelayChannel;
+  /** For the relay of a service's outbox. @param owner of its leases; made of the name of this process if absent */
+  openRelay(source: string, owner?: string): RelayChannel;
   ping(): Promise<void>;
   /** Closes every subscription as {@link Subscription.close} does. */
   close(drainMs?: number): Promise<void>;

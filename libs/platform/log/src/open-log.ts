@@ -24,6 +24,8 @@ export interface OpenLogOptions {
   databaseUrl: string;
   config: Config<(typeof KAFKA_VARIABLES)[number]>;
   logger: FailureLog;
+  /** Of this process alone, the same in all its lives; see {@link PostgresLogOptions.processName}. */
+  processName?: string | undefined;
   metrics?: Registry;
 }
 
@@ -45,6 +47,10 @@ export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
     report(classifyFailure(error) === 'transient' ? awaiting(error) : error);
   const onFailure = reportHandlingFailures(logger);
   const { promise: failed, resolve: onDead } = Promise.withResolvers<Error>();
+  const common = {
+    ...{ onError, onFailure },
+    ...(options.processName === undefined ? {} : { processName: options.processName }),
+  };
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: MAX_CONNECTIONS,
@@ -54,8 +60,8 @@ export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
   try {
     const log =
       config.DAK_KAFKA_BROKERS === undefined
-        ? await PostgresLog.open({ pool, onError, onFailure })
-        : await KafkaLog.open({ ...kafkaOptions(config), pool, onError, onFailure, onDead });
+        ? await PostgresLog.open({ pool, ...common })
+        : await KafkaLog.open({ ...kafkaOptions(config), ...common, pool, onDead });
     if (metrics !== undefined) registerLogMetrics(metrics, log);
     return {
       log,

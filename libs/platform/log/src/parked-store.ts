@@ -31,7 +31,7 @@ const ANY_PARKED = `select 1 from parked_key where group_name = $1 and topic = $
 
 const CLAIM_REPLAY = `
   update parked_key
-     set replay_until = now() + make_interval(secs => $4::float8 / 1000)
+     set replay_until = now() + make_interval(secs => $4::float8 / 1000), replay_owner = $5
    where group_name = $1 and topic = $2 and key = $3 and replay_until < now()`;
 
 const OLDEST = `
@@ -125,8 +125,9 @@ export class ParkedStore {
   }
 
   /** False while another replay of the key runs, or when it is not parked. */
-  async claimReplay(topic: string, key: string, leaseMs: number): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(CLAIM_REPLAY, [this.#group, topic, key, leaseMs]);
+  async claimReplay(topic: string, key: string, leaseMs: number, owner: string): Promise<boolean> {
+    const values = [this.#group, topic, key, leaseMs, owner];
+    const { rowCount } = await this.#pool.query(CLAIM_REPLAY, values);
     return rowCount === 1;
   }
 

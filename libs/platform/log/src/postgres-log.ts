@@ -16,6 +16,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './log';
+import { freeFormerLeases, newOwner } from './former-leases';
 import { countParkedKeys, ParkedStore } from './parked-store';
 import { PostgresRecordSource } from './postgres-record-source';
 import { PostgresRelayChannel } from './postgres-relay-channel';
@@ -30,6 +31,11 @@ export interface PostgresLogOptions {
   topics?: Readonly<Record<string, number>>;
   /** How long a silent member or relay keeps what it holds. @default 10000 */
   leaseMs?: number;
+  /**
+   * Of this process alone, and the same in all its lives: leases under it are free at the next start.
+   * @default none: then leases of a killed process last until they end by themselves
+   */
+  processName?: string;
   /** Between looks at a log without news: grows from the first to the second. @default [5, 250] */
   pollMs?: readonly [number, number];
   /** Days of events kept. @default 14 */
@@ -104,6 +110,7 @@ export class PostgresLog implements Log {
   readonly #keepDays: number;
   readonly #onError: (error: unknown) => void;
   readonly #onFailure: (failure: HandlingFailure) => void;
+  readonly #processName: string | undefined;
   readonly #replays: ReplayWatch;
   readonly #members = new Set<ConsumerMember>();
   readonly #recent = new RecentRecords();
@@ -117,6 +124,7 @@ export class PostgresLog implements Log {
     this.#pollMs = options.pollMs ?? [5, 250];
     this.#keepDays = options.keepDays ?? 14;
     this.#onError = options.onError ?? (() => undefined);
+    this.#processName = options.processName;
     this.#onFailure = options.onFailure ?? (({ error }) => this.#onError(error));
     this.#replays = new ReplayWatch({
       pool: this.#pool,
@@ -130,6 +138,7 @@ export class PostgresLog implements Log {
   /** @throws ConflictError when a topic exists with another number of partitions. */
   static async open(options: PostgresLogOptions): Promise<PostgresLog> {
     const log = new PostgresLog(options);
+    await freeFormerLeases(options.pool, options.processName);
     await log.#makeTopics();
     await log.maintain();
     log.#maintenance = setInterval(() => {
@@ -152,6 +161,7 @@ export class PostgresLog implements Log {
   ): Promise<Subscription> {
     const member = new ConsumerMember({
       ...options,
+      member: newOwner(this.#processName),
       group,
       topics,
       handler,
@@ -217,7 +227,7 @@ export class PostgresLog implements Log {
     return new ParkedStore(this.#pool, group).list();
   }
 
-  openRelay(source: string, owner: string): RelayChannel {
+  openRelay(source: string, owner = newOwner(this.#processName)): RelayChannel {
     return new PostgresRelayChannel({
       pool: this.#pool,
       topics: this.#topics,

@@ -6,6 +6,8 @@ export interface ReplayRequest {
   topic: string;
   key: string;
   leaseMs: number;
+  /** Of the lease. */
+  owner: string;
 }
 
 /** Ids that are written down of one replay. */
@@ -21,10 +23,10 @@ export async function replayParked(
   parked: ParkedStore,
   handler: RecordHandler,
   group: string,
-  { topic, key, leaseMs }: ReplayRequest,
+  { topic, key, leaseMs, owner }: ReplayRequest,
 ): Promise<ReplayResult> {
   const replayMs = Math.max(leaseMs, 60_000);
-  if (!(await parked.claimReplay(topic, key, replayMs))) {
+  if (!(await parked.claimReplay(topic, key, replayMs, owner))) {
     throw new ConflictError(
       `The key "${key}" of ${topic} is not parked, or is being replayed already; look at the parked keys again.`,
       'not_parked',

@@ -34,7 +34,7 @@ describeWithKafka('KafkaLog', (openKafka) => {
 
   describe('as a log', () => {
     describeLog(async () => ({
-      open: (topics) => openLog(topics === undefined ? {} : { topics }),
+      open: (topics, life) => openLog({ ...(topics === undefined ? {} : { topics }), ...life }),
       admin: database.admin,
       close: () => database.drop(),
     }));

@@ -5,9 +5,15 @@ import type { Log, LogRecord, RecordHandler } from '../src/log';
 import { askReplay, dropParked, listParkedKeys, replayState } from '../src/parked-keys';
 import { cutConnections, eventually, messagesFor } from './log-database';
 
+/** Of a process with a name that it keeps. */
+export interface ProcessLife {
+  processName: string;
+  leaseMs: number;
+}
+
 export interface LogUnderTest {
   /** Another handle on the same log, as a second process would have. */
-  open(topics?: Record<string, number>): Promise<Log>;
+  open(topics?: Record<string, number>, life?: ProcessLife): Promise<Log>;
   /** The database with the claims of the groups, as its owner. */
   admin: Pool;
   close(): Promise<void>;
@@ -300,6 +306,33 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
     expect(await log.parked('reader')).toEqual([]);
   });
+
+  it('takes over at once what a former life of the same process held', async () => {
+    const leaseMs = 60_000;
+    const [dead, other] = await Promise.all([
+      underTest.open(CONTRACT_TOPICS, { processName: 'mail-1', leaseMs }),
+      underTest.open(CONTRACT_TOPICS, { processName: 'mail-10', leaseMs }),
+    ]);
+    // Its handler never returns, as of a process that was killed in the middle.
+    const held = await dead.subscribe('reader', ['notes.v1'], () => new Promise(() => undefined));
+    const others = await other.subscribe('others', ['notes.v1'], async () => undefined);
+    await eventually(() => held.assigned().length === 3 && others.assigned().length === 3);
+    expect(await dead.openRelay('mail').renew(true)).toHaveLength(8);
+    expect(await other.openRelay('gateway').renew(true)).toHaveLength(8);
+    await log.publish(messagesFor('notes.v1', ['a', 'b', 'c'], 1));
+
+    const began = performance.now();
+    const next = await underTest.open(CONTRACT_TOPICS, { processName: 'mail-1', leaseMs });
+    const { handler, total } = recorder();
+    const reader = await next.subscribe('reader', ['notes.v1'], handler);
+    await eventually(() => total() === 3);
+    expect(performance.now() - began).toBeLessThan(leaseMs / 6);
+    expect(reader.assigned()).toHaveLength(3);
+    expect(await next.openRelay('mail').renew(true)).toHaveLength(8);
+    // A process whose name only begins alike keeps what it has.
+    expect(await next.openRelay('gateway').renew(true)).toHaveLength(0);
+    await Promise.all([dead, other, next].map((each) => each.close(100)));
+  }, 30_000);
 
   it('shares the partitions among members and keeps order through joins and leaves', async () => {
     const others = await Promise.all([underTest.open(), underTest.open()]);

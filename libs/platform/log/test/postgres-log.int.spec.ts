@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { registerLogMetrics } from '../src/log-metrics';
 import { partitionOf } from '../src/murmur2';
 import { PostgresLog } from '../src/postgres-log';
-import { CONTRACT_TOPICS, describeLog, sumLag } from './log.contract';
+import { CONTRACT_TOPICS, describeLog, sumLag, type ProcessLife } from './log.contract';
 import { RELAY_LEASE_MS, RELAY_TOPICS, describeRelay } from './relay.contract';
 import { eventually, messagesFor, openLogDatabase, type LogDatabase } from './log-database';
 
@@ -11,8 +11,11 @@ const LEASE_MS = 900;
 
 describe('PostgresLog', () => {
   let database: LogDatabase;
-  const openLog = (topics: Record<string, number> = CONTRACT_TOPICS): Promise<PostgresLog> =>
-    PostgresLog.open({ pool: database.pool, topics, leaseMs: LEASE_MS });
+  const openLog = (
+    topics: Record<string, number> = CONTRACT_TOPICS,
+    life: Partial<ProcessLife> = {},
+  ): Promise<PostgresLog> =>
+    PostgresLog.open({ pool: database.pool, topics, leaseMs: LEASE_MS, ...life });
 
   describe('as a log', () => {
     describeLog(async () => {

@@ -19,6 +19,7 @@ export const SERVICE_VARIABLES = [
   'DAK_GRPC_HOST',
   'DAK_METRICS_HOST',
   'DAK_METRICS_PORT',
+  'DAK_PROCESS_NAME',
   'DAK_SECRET',
   'DAK_PRINCIPAL_KEY_FILE',
 ] as const satisfies readonly VariableName[];
@@ -82,6 +83,7 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
       config,
       logger,
       metrics,
+      processName: config.DAK_PROCESS_NAME,
     });
     onStop(() => events.close());
     const service = await options.create({ logger, sharedState, log: events.log, metrics });

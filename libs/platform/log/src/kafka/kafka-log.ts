@@ -16,6 +16,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from '../log';
+import { freeFormerLeases, newOwner } from '../former-leases';
 import { kafkaGroup } from '../parked-keys';
 import { countParkedKeys, ParkedStore } from '../parked-store';
 import { ReplayWatch } from '../replay-watch';
@@ -39,6 +40,11 @@ export interface KafkaLogOptions extends KafkaAddress {
   replicationFactor?: number;
   /** How long a silent member or relay keeps what it holds. @default 10000 */
   leaseMs?: number;
+  /**
+   * Of this process alone, and the same in all its lives: leases under it are free at the next start.
+   * @default none: then leases of a killed process last until they end by themselves
+   */
+  processName?: string;
   /** Days of events kept. @default 14 */
   keepDays?: number;
   /** What went wrong and is being retried. */
@@ -71,6 +77,7 @@ export class KafkaLog implements Log {
   readonly #topics: ReadonlyMap<string, number>;
   readonly #connection: KafkaConnection;
   readonly #publisher: KafkaPublisher;
+  readonly #processName: string | undefined;
   readonly #replays: ReplayWatch;
   readonly #members = new Set<Subscription>();
   readonly #physical = (topic: string): string => this.#options.prefix + topic;
@@ -83,6 +90,7 @@ export class KafkaLog implements Log {
     const defaults = { prefix: '', leaseMs: 10_000, keepDays: 14, onError: ignore };
     const onFailure = ({ error }: HandlingFailure): void => this.#options.onError(error);
     this.#options = { ...defaults, onFailure, ...options };
+    this.#processName = options.processName;
     this.#replays = new ReplayWatch({
       pool: options.pool,
       storedGroup: kafkaGroup,
@@ -120,6 +128,7 @@ export class KafkaLog implements Log {
     const connection = await KafkaConnection.open(options);
     const log = new KafkaLog(options, connection);
     try {
+      await freeFormerLeases(options.pool, options.processName);
       await log.#ensureTopics(
         [...log.#topics].map(([topic, partitions]) => ({
           name: log.#physical(topic),
@@ -166,6 +175,7 @@ export class KafkaLog implements Log {
     let listener: () => void = () => undefined;
     const member = new ConsumerMember({
       ...options,
+      member: newOwner(this.#processName),
       group,
       topics,
       handler,
@@ -266,7 +276,7 @@ export class KafkaLog implements Log {
     return keys.map((key) => ({ ...key, group }));
   }
 
-  openRelay(source: string, owner: string): RelayChannel {
+  openRelay(source: string, owner = newOwner(this.#processName)): RelayChannel {
     return new KafkaRelayChannel({
       pool: this.#options.pool,
       source,
