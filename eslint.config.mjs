@@ -71,6 +71,7 @@ export default tseslint.config(
       '**/import-mail.ts',
       '**/analytics/rebuild.ts',
       '**/sink.ts',
+      '**/backup/{backup,restore}.ts',
       '**/*.spec.ts',
       '**/test/**/*.ts',
       '**/bench/**/*.ts',

@@ -19,6 +19,8 @@ const ENTRIES = {
   'commands/sink': 'apps/standalone/src/sink.ts',
   'commands/migrate': 'apps/standalone/src/migrate.ts',
   'commands/parked': 'apps/standalone/src/parked.ts',
+  'commands/backup': 'apps/standalone/src/backup/backup.ts',
+  'commands/restore': 'apps/standalone/src/backup/restore.ts',
 };
 const MIGRATIONS = {
   gateway: 'apps/gateway/prisma/migrations',

@@ -13,6 +13,8 @@ export interface MigrationTarget {
   role: string;
   /** Folder of `<timestamp>_<name>/migration.sql`, Prisma's layout. */
   folder: string;
+  /** Names of the migrations to apply, where the database has to be as an earlier version had it. @default all */
+  only?: readonly string[];
 }
 
 export interface MigrationReport {
@@ -174,7 +176,10 @@ async function isPassword(
 /** insufficient_privilege on the database, and a database that does not exist */
 const AFTER_LOGIN = new Set(['42501', '3D000']);
 
-async function migrate(client: pg.Client, { folder, role }: MigrationTarget): Promise<string[]> {
+async function migrate(
+  client: pg.Client,
+  { folder, role, only }: MigrationTarget,
+): Promise<string[]> {
   await client.query(`select pg_advisory_lock(hashtext('dak:migrations'))`);
   await client.query(HISTORY);
   const history = await client.query<{ migration_name: string; checksum: string }>(
@@ -188,7 +193,7 @@ async function migrate(client: pg.Client, { folder, role }: MigrationTarget): Pr
   refuseNewerDatabase(done, names);
 
   const applied: string[] = [];
-  for (const name of names) {
+  for (const name of only ?? names) {
     const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8');
     const checksum = createHash('sha256').update(sql).digest('hex');
     const known = done.get(name);

@@ -1,0 +1,59 @@
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import pg from 'pg';
+import { SENT_SINCE, type BackupFile } from './manifest';
+import { storeFile } from './stored-file';
+
+/** Members are those of an entry of the journal of deliveries, `apps/mail/src/deliveries/delivery-journal.ts`. */
+const SENT = `
+  select json_build_object(
+           'organizationId', organization_id, 'deliveryId', id, 'epoch', lease_epoch,
+           'transport', coalesce(transport, ''), 'smtpCode', smtp_code, 'enhanced', enhanced,
+           'text', coalesce(diagnostic, ''))::text as line
+    from delivery
+   where state = 'sent' and updated_at >= $1`;
+
+/** Makes them what the mail service finds after a crash between an acceptance and its commit. */
+const AWAIT_ENTRY = `
+  update delivery d
+     set state = 'uncertain', was_uncertain = true, lease_epoch = (e.line ->> 'epoch')::integer,
+         lease_owner = null, lease_until = null, next_attempt_at = now() + interval '1 hour'
+    from (select line::json as line from unnest($1::text[]) as line) e
+   where d.organization_id = (e.line ->> 'organizationId')::uuid and d.id = (e.line ->> 'deliveryId')::uuid
+     and d.state in ('held', 'scheduled', 'queued', 'deferred', 'sending', 'uncertain')`;
+
+/**
+ * Notes what the next hops have accepted since the moment: a backup under way does not stop mail from leaving, and what
+ * has left must not leave again when the backup is restored.
+ */
+export async function storeSentSince(
+  url: string,
+  moment: string,
+  folder: string,
+): Promise<BackupFile> {
+  const client = new pg.Client({ connectionString: url, application_name: 'dak backup' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ line: string }>(SENT, [moment]);
+    return await storeFile(folder, SENT_SINCE, Readable.from(rows.map(({ line }) => `${line}\n`)));
+  } finally {
+    await client.end();
+  }
+}
+
+/** The next start of Dak finds the acceptances in the journal and records them with all that follows from them. */
+export async function restoreSentSince(
+  client: pg.Client,
+  folder: string,
+  dataDir: string,
+): Promise<void> {
+  const text = readFileSync(join(folder, SENT_SINCE), 'utf8');
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (lines.length === 0) return;
+  await client.query(AWAIT_ENTRY, [lines]);
+  const journal = join(dataDir, 'journal');
+  mkdirSync(journal, { recursive: true, mode: 0o700 });
+  appendFileSync(join(journal, 'deliveries.journal'), text, { mode: 0o600 });
+}

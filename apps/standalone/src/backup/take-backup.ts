@@ -1,0 +1,208 @@
+import { createReadStream, readdirSync } from 'node:fs';
+import { chmod, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { BLOB_REMOVAL_LOCK } from '@dak/platform/blobs';
+import { DATABASES, type DatabaseName } from '@dak/platform/deployment';
+import { beginIn, endIn } from './backup-folder';
+import { copyBlobs, listBlobs } from './copy-blobs';
+import { dumpDatabase } from './dump-database';
+import { BLOB_LIST, writeManifest, type BackupFile, type DatabaseContent } from './manifest';
+import { openOneMoment, type OneMoment } from './one-moment';
+import { storeSentSince } from './sent-since';
+import { storeFile } from './stored-file';
+
+export interface TakeBackupOptions {
+  /** Where the backup goes: absent, empty, or with what an earlier run left unfinished. */
+  folder: string;
+  dataDir: string;
+  /** Of an administrator, to any database of the cluster. */
+  adminUrl: string;
+  version: string;
+  progress: (sentence: string) => void;
+}
+
+export interface BackupSummary {
+  folder: string;
+  moment: string;
+  tables: number;
+  rows: number;
+  blobs: number;
+  bytes: number;
+  /** Blobs that were left out, because they no longer are what their name says. */
+  damaged_blobs: number;
+  /** Blobs that records refer to and that are not there. */
+  missing_blobs: number;
+  seconds: number;
+}
+
+/** What of a data folder is neither a database nor a blob nor made anew by each start. */
+const DATA_FILE = /^journal(-\d+)?$/;
+const SECRETS: string = 'secrets.json';
+const JOURNAL_FILES = ['process.name', 'deliveries.journal'];
+
+/**
+ * Copies a running Dak as it was at one moment: all rows of all databases, then what does not change (blobs) or may
+ * only be newer (what next hops accepted), under the lock that keeps blobs from being removed.
+ */
+export async function takeBackup(options: TakeBackupOptions): Promise<BackupSummary> {
+  const { folder, dataDir, progress } = options;
+  const begun = performance.now();
+  beginIn(folder, { what: 'a backup' });
+  await chmod(folder, 0o700);
+  const urls = databaseUrls(options.adminUrl);
+  const view = await openOneMoment(urls);
+  try {
+    await view.clients.mail.query(`select pg_advisory_lock_shared(${BLOB_REMOVAL_LOCK})`);
+    progress(`The moment of the backup is ${view.moment}.`);
+    const files: BackupFile[] = [];
+    const databases = {} as Record<DatabaseName, DatabaseContent>;
+    for (const name of DATABASES) {
+      const meter = reporter(`database ${name}: `, progress);
+      const dumped = await dumpDatabase(view.clients[name], name, folder, meter.add);
+      meter.end();
+      databases[name] = dumped.content;
+      files.push(...dumped.files);
+    }
+    files.push(...(await copyDataFiles(dataDir, folder)));
+    const blobs = await copyAllBlobs(options, view);
+    files.push(blobs.list);
+    // Last, so that it knows as much as it can.
+    files.push(await storeSentSince(urls.mail, view.moment, folder));
+    const { rows } = await view.clients.log.query<{ version: string }>(
+      `select current_setting('server_version') as version`,
+    );
+    writeManifest(folder, {
+      dak_version: options.version,
+      postgres_version: rows[0]!.version,
+      moment: view.moment,
+      databases,
+      files,
+      blobs: { count: blobs.count, bytes: blobs.bytes },
+    });
+    endIn(folder);
+    const tables = Object.values(databases).flatMap((database) => database.tables);
+    return {
+      folder,
+      moment: view.moment,
+      tables: tables.length,
+      rows: tables.reduce((sum, table) => sum + table.rows, 0),
+      blobs: blobs.count,
+      bytes: files.reduce((sum, file) => sum + file.bytes, 0) + blobs.bytes,
+      damaged_blobs: blobs.damaged,
+      missing_blobs: blobs.missing,
+      seconds: Math.round(performance.now() - begun) / 1000,
+    };
+  } finally {
+    await view.end();
+  }
+}
+
+function databaseUrls(adminUrl: string): Record<DatabaseName, string> {
+  const urls = {} as Record<DatabaseName, string>;
+  for (const name of DATABASES) {
+    const url = new URL(adminUrl);
+    url.pathname = `/dak_${name}`;
+    urls[name] = url.toString();
+  }
+  return urls;
+}
+
+/** Keys, and what next hops accepted: newer than the moment at most, which keeps mail from leaving twice. */
+async function copyDataFiles(dataDir: string, folder: string): Promise<BackupFile[]> {
+  const names = readdirSync(dataDir);
+  const paths = names.filter((name) => name === SECRETS);
+  for (const journal of names.filter((name) => DATA_FILE.test(name))) {
+    const inside = readdirSync(join(dataDir, journal));
+    paths.push(
+      ...JOURNAL_FILES.filter((name) => inside.includes(name)).map((name) => `${journal}/${name}`),
+    );
+  }
+  const files: BackupFile[] = [];
+  for (const path of paths) {
+    files.push(await storeFile(folder, `data/${path}`, createReadStream(join(dataDir, path))));
+  }
+  return files;
+}
+
+async function copyAllBlobs(
+  { folder, dataDir, progress }: TakeBackupOptions,
+  view: OneMoment<DatabaseName>,
+): Promise<{ list: BackupFile; count: number; bytes: number; damaged: number; missing: number }> {
+  const damaged = new Set<string>();
+  const meter = reporter('blobs: ', progress);
+  const copied = await copyBlobs({
+    from: join(dataDir, 'blobs'),
+    to: join(folder, 'blobs'),
+    paths: listBlobs(join(dataDir, 'blobs')),
+    onDamaged: (path) => damaged.add(path),
+    progress: (_, bytes) => meter.add(bytes),
+  });
+  meter.end();
+  for (const path of damaged) await rm(join(folder, 'blobs', path));
+  const whole = copied.filter(({ path }) => !damaged.has(path));
+  const lines = whole.map(({ path, bytes }) => `${path} ${bytes}\n`);
+  const list = await storeFile(folder, BLOB_LIST, Readable.from(lines));
+  const missing = await countMissing(view, new Set(whole.map(({ path }) => path)));
+  if (damaged.size > 0) {
+    progress(`${damaged.size} blobs are damaged and left out, the first is ${[...damaged][0]}.`);
+  }
+  if (missing > 0) progress(`${missing} blobs that mail refers to are not there.`);
+  return {
+    list,
+    count: whole.length,
+    bytes: whole.reduce((sum, { bytes }) => sum + bytes, 0),
+    damaged: damaged.size,
+    missing,
+  };
+}
+
+/** A column that names a blob is called `sha256`, or ends with `_sha256`, in a table with `organization_id`. */
+const REFERENCES = `
+  select string_agg(
+           format('select organization_id, %I as sha256 from %I where %I is not null', a.attname, c.relname, a.attname),
+           ' union ') as text
+    from pg_attribute a
+    join pg_class c on c.oid = a.attrelid and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+   where (a.attname = 'sha256' or a.attname like '%\\_sha256') and not a.attisdropped
+     and exists (select from pg_attribute o where o.attrelid = c.oid and o.attname = 'organization_id')`;
+
+async function countMissing(view: OneMoment<DatabaseName>, present: Set<string>): Promise<number> {
+  const { mail } = view.clients;
+  const { rows } = await mail.query<{ text: string }>(REFERENCES);
+  await mail.query(`declare referred no scroll cursor for ${rows[0]!.text}`);
+  let missing = 0;
+  for (;;) {
+    const page = await mail.query<{ organization_id: string; sha256: string }>(
+      'fetch 10000 from referred',
+    );
+    if (page.rows.length === 0) return missing;
+    for (const { organization_id: organizationId, sha256 } of page.rows) {
+      if (!present.has(`${organizationId}/${sha256.slice(0, 2)}/${sha256}`)) missing += 1;
+    }
+  }
+}
+
+const TELL_EVERY_MS = 2_000;
+
+/** Tells now and then how far the work is, and in the end what it came to. */
+export function reporter(
+  what: string,
+  progress: (sentence: string) => void,
+): { add: (bytes: number) => void; end: () => void } {
+  let done = 0;
+  let count = 0;
+  let told = performance.now();
+  const tell = (): void => {
+    told = performance.now();
+    progress(`${what}${count} files, ${(done / 1e6).toFixed(1)} MB`);
+  };
+  return {
+    add: (bytes) => {
+      done += bytes;
+      count += 1;
+      if (performance.now() - told > TELL_EVERY_MS) tell();
+    },
+    end: tell,
+  };
+}
