@@ -1,5 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
+import type { AnnounceKeyEnd } from './announcements/key-end-announcement';
 import type { AnnounceOperations } from './announcements/operations-announcement';
 import type { AnnounceOrganization } from './announcements/organization-announcement';
 import type { AnnounceUser } from './announcements/user-announcement';
@@ -52,6 +53,8 @@ export interface Backend {
   announceOrganization?: AnnounceOrganization;
   /** Tells the services about a new person, or one whose role, activity or departments changed; repeated likewise. */
   announceUser?: AnnounceUser;
+  /** Tells the services that a key has been revoked or has expired; repeated likewise. */
+  announceKeyEnd?: AnnounceKeyEnd;
   /** Resolves when what the services noted for the audit log before has reached the event log. */
   settleAudit?: () => Promise<void>;
   /** Tells the services what of the whole deployment is stopped; repeated likewise. */
@@ -88,6 +91,9 @@ export function combineBackends(backends: readonly Backend[]): Backend {
     },
     announceUser: async (user) => {
       await Promise.all(backends.map(async ({ announceUser }) => announceUser?.(user)));
+    },
+    announceKeyEnd: async (end) => {
+      await Promise.all(backends.map(async ({ announceKeyEnd }) => announceKeyEnd?.(end)));
     },
     announceOperations: async (operations) => {
       await Promise.all(

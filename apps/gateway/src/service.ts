@@ -5,6 +5,7 @@ import type { Log, Subscription } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
 import { Announcer } from './announcements/announcer';
+import { keyEndAnnouncement } from './announcements/key-end-announcement';
 import { operationsAnnouncement } from './announcements/operations-announcement';
 import { organizationAnnouncement } from './announcements/organization-announcement';
 import { userAnnouncement } from './announcements/user-announcement';
@@ -145,6 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }, UPKEEP_MS).unref();
   announcers.organizations.start();
   announcers.users.start();
+  announcers.keys.start();
   announcers.operations.start();
 
   let auditChain: Subscription | null = null;
@@ -157,6 +159,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     await server.close(graceMs);
     await announcers.organizations.stop();
     await announcers.users.stop();
+    await announcers.keys.stop();
     await announcers.operations.stop();
     await parts.lastUsed.flush();
     await limiter.close();
@@ -195,6 +198,11 @@ function createAnnouncers(options: GatewayOptions, store: GatewayStore) {
       store,
       organizationAnnouncement(options.announceOrganization ?? nobody),
       failureReport(options.logger, 'an organization could not be announced; it is tried again'),
+    ),
+    keys: new Announcer(
+      store,
+      keyEndAnnouncement(options.announceKeyEnd ?? nobody),
+      failureReport(options.logger, 'the end of a key could not be announced; it is tried again'),
     ),
     operations: new Announcer(
       store,
@@ -240,6 +248,7 @@ function identityParts(
     },
     operationsChanged: () => announcers.operations.announceSoon(null),
     usersChanged: (organizationId) => announcers.users.announceSoon(organizationId),
+    keysEnded: (organizationId) => announcers.keys.announceSoon(organizationId),
   };
 }
 
@@ -312,6 +321,7 @@ export type {
   AnnounceOrganization,
   OrganizationState,
 } from './announcements/organization-announcement';
+export type { AnnounceKeyEnd, KeyEnd } from './announcements/key-end-announcement';
 export type { AnnounceUser, UserState } from './announcements/user-announcement';
 export { combineBackends, type Backend } from './backend';
 export { mailService } from './mail/mail-service';

@@ -11,17 +11,19 @@ let organizationId: string;
 const clients: StreamClient[] = [];
 
 /** What the mail service would say: readers by conversation, departments by their id. */
+/** Who may send in every conversation. */
+const senders = new Set<string>();
 const access = new Map<string, (reader: EventReader) => boolean>();
 const findReaders: FindReaders = (_, places, readers) =>
   Promise.resolve(
-    places.map(
-      ({ conversationId }) =>
-        new Set(
-          readers
-            .filter((reader) => access.get(conversationId)?.(reader) === true)
-            .map(({ userId }) => userId),
-        ),
-    ),
+    places.map(({ conversationId }) => ({
+      mayRead: new Set(
+        readers
+          .filter((reader) => access.get(conversationId)?.(reader) === true)
+          .map(({ userId }) => userId),
+      ),
+      maySend: new Set(senders),
+    })),
   );
 
 beforeAll(async () => {
@@ -455,7 +457,9 @@ async function startGatewayWithFailingReaders() {
   const own = await startGateway({
     log: ownLog.log,
     findReaders: (_, places) =>
-      isDown ? Promise.reject(new Error('down')) : Promise.resolve(places.map(() => allowed)),
+      isDown
+        ? Promise.reject(new Error('down'))
+        : Promise.resolve(places.map(() => ({ mayRead: allowed, maySend: allowed }))),
   });
   return {
     baseUrl: own.baseUrl,

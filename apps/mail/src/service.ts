@@ -62,6 +62,7 @@ import { registerQueueGauges } from './queue-gauges';
 import { ReadingPool } from './reading/reading-pool';
 import { createDryRunWorker } from './rules/dry-run-worker';
 import { createRuleHandlers } from './rules/handlers';
+import { endRulesOfKey } from './rules/end-key';
 import { createRuleCache } from './rules/rule-cache';
 import { createRuleConsumer } from './rules/rule-consumer';
 import { createRuleSweeper } from './rules/sweep-rule-records';
@@ -262,7 +263,12 @@ export function createMailService(options: MailServiceOptions): MailService {
   );
   registry.register(
     TenantServiceService,
-    createTenantHandlers({ database, clock, onReleased: onAccepted }),
+    createTenantHandlers({
+      database,
+      clock,
+      onReleased: onAccepted,
+      onKeyEnd: endRulesOfKey,
+    }),
     { internal: true },
   );
   registry.register(VisibilityServiceService, createVisibilityHandlers({ database }), {

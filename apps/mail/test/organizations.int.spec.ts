@@ -10,7 +10,11 @@ afterAll(() => mail.close());
 
 it('an announcement of an organization that was overtaken changes nothing', async () => {
   const { database } = mail;
-  const tenants = createTenantHandlers({ database, clock: systemClock });
+  const tenants = createTenantHandlers({
+    database,
+    clock: systemClock,
+    onKeyEnd: () => Promise.resolve(),
+  });
   const organizationId = uuidv7();
   const put = (status: string, version: number) =>
     tenants.putOrganization(

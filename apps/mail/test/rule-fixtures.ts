@@ -9,6 +9,7 @@ import type { Database } from '@dak/platform/postgres';
 import { recordMessages } from '../src/conversations/record-messages';
 import type { NewMessage } from '../src/messages/new-message';
 import { createTenantHandlers } from '../src/organizations/handlers';
+import { endRulesOfKey } from '../src/rules/end-key';
 import { createRuleHandlers } from '../src/rules/handlers';
 import { createRuleCache } from '../src/rules/rule-cache';
 import type { Arrival } from '../src/rules/rule-match';
@@ -87,7 +88,7 @@ export async function openRules(clock: Clock = Date.now) {
     blobs,
     deps,
     handlers,
-    tenants: createTenantHandlers({ database, clock }),
+    tenants: createTenantHandlers({ database, clock, onKeyEnd: endRulesOfKey }),
     query,
     store,
     run: (caller: Principal, arrivals: readonly Arrival[]) =>

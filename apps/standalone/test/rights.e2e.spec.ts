@@ -1,7 +1,12 @@
+import type { Scope } from '@dak/kernel';
 import type { ApiClient } from '@dak/testing/api-client';
+import { StreamClient } from '@dak/testing/event-stream';
 import { describeOnBothRuns } from './distributed-stack';
+import { eventually } from './running-dak';
+import { sendMail } from './sending-mail';
 import type { Stack } from './stack';
 import { createKey, createTenant, signIn, type Person, type Tenant } from './tenant';
+import { startWebhookSink, type WebhookSink } from './webhook-sink';
 
 type Level = 'read' | 'write' | 'send';
 
@@ -226,4 +231,269 @@ describeOnBothRuns('rights', (startStack) => {
     const key = await createKey(asAdmin, 'labels', ['mail.write']);
     expect((await stack.client(key.key).post('/labels', { name: 'by-key' })).status).toBe(201);
   });
+
+  describe('of a key', () => {
+    const sinks: WebhookSink[] = [];
+    afterAll(() => Promise.all(sinks.map((sink) => sink.close())));
+
+    async function openSink(): Promise<WebhookSink> {
+      const sink = await startWebhookSink();
+      sinks.push(sink);
+      return sink;
+    }
+
+    const keyWith = async (...scopes: Scope[]) => {
+      const made = await createKey(asAdmin, `with ${scopes.join(' ')}`, scopes);
+      return { ...made, client: stack.client(made.key) };
+    };
+    const MISSING_SCOPE = [403, 'missing_scope'];
+    const rule = (changes: object = {}) => ({
+      name: 'by a key',
+      kind: 'labeling',
+      mailbox_ids: [tenant.open.id],
+      conditions: [{ field: 'body', operator: 'contains', value: 'answer' }],
+      actions: [{ type: 'add_labels', labels: ['by-key'] }],
+      ...changes,
+    });
+
+    it('do not reach mail through webhooks without mail.read', async () => {
+      const { url } = await openSink();
+      const { client } = await keyWith('webhooks.manage');
+      for (const event_types of [undefined, ['mail.received'], ['domain.verified', 'mail.sent']]) {
+        expect(await answer(client.post('/webhooks', { url, event_types }))).toEqual(MISSING_SCOPE);
+      }
+      const made = await client.post('/webhooks', {
+        url,
+        event_types: ['agent.action', 'domain.verified'],
+      });
+      expect(made.status).toBe(201);
+      const path = `/webhooks/${made.body.id}`;
+      expect(await answer(client.patch(path, { event_types: [] }))).toEqual(MISSING_SCOPE);
+      expect((await client.patch(path, { description: 'mine' })).status).toBe(200);
+      await asAdmin.patch(path, { event_types: ['mail.received'] });
+      expect(await answer(client.patch(path, { url }))).toEqual(MISSING_SCOPE);
+      expect((await client.patch(path, { enabled: false })).status).toBe(200);
+      const reader = await keyWith('webhooks.manage', 'mail.read');
+      expect((await reader.client.post('/webhooks', { url })).status).toBe(201);
+    });
+
+    it('do not reach mail through rules without mail.read', async () => {
+      const { client } = await keyWith('rules.manage');
+      const [message_id] = tenant.open.conversation.messageIds;
+      const test = { rule: rule(), message_id };
+      expect(await answer(client.post('/rules/test', test))).toEqual(MISSING_SCOPE);
+      const reader = await keyWith('rules.manage', 'mail.read');
+      expect((await reader.client.post('/rules/test', test)).status).toBe(200);
+      const { body: run } = await client.post('/rules/dry-run', {
+        rule: rule(),
+        from: '2020-01-01T00:00:00Z',
+      });
+      const seenBy = (who: ApiClient) =>
+        eventually('a dry run that is done', async () => {
+          const { body } = await who.get(`/rules/dry-run/${run.id}`);
+          return body.status === 'done' && body;
+        });
+      const [blind, seeing] = [await seenBy(client), await seenBy(reader.client)];
+      expect(blind.matched).toBeGreaterThan(0);
+      expect(seeing.samples.length).toBeGreaterThan(0);
+      expect(blind.samples).toEqual([]);
+    });
+
+    it('end with it for the webhooks and rules that it made', async () => {
+      const sink = await openSink();
+      const { id, client } = await keyWith('webhooks.manage', 'rules.manage', 'mail.read');
+      const other = await keyWith('webhooks.manage', 'rules.manage', 'mail.read');
+      const hook = (await client.post('/webhooks', { url: sink.url })).body;
+      const mine = (await client.post('/rules', rule())).body;
+      const others = (await other.client.post('/rules', rule({ name: 'another' }))).body;
+      expect(mine).toMatchObject({ enabled: true, status: 'active', disabled_reason: null });
+      await receive('before');
+      await eventually('the event', () => Promise.resolve(sink.requests.length > 0));
+
+      expect((await asAdmin.delete(`/settings/api-keys/${id}`)).status).toBe(204);
+      const ended = { enabled: true, status: 'disabled', disabled_reason: 'key_revoked' };
+      expect((await asAdmin.get(`/webhooks/${hook.id}`)).body).toMatchObject(ended);
+      expect((await asAdmin.get(`/rules/${mine.id}`)).body).toMatchObject(ended);
+      expect((await asAdmin.get(`/rules/${others.id}`)).body).toMatchObject({ status: 'active' });
+
+      const before = sink.requests.length;
+      const conversation = await receive('after');
+      const { body: runs } = await eventually('runs of the other rule', async () => {
+        const reply = await asAdmin.get(`/conversations/${conversation}/rule-runs`);
+        return reply.body.total > 0 && reply;
+      });
+      expect(runs.data.map((run: { rule_id: string }) => run.rule_id)).toEqual([others.id]);
+      expect(sink.requests.length).toBe(before);
+
+      const resumed = await asAdmin.patch(`/rules/${mine.id}`, { enabled: true });
+      expect(resumed.body).toMatchObject({ status: 'active', disabled_reason: null });
+      const enabled = await asAdmin.patch(`/webhooks/${hook.id}`, { enabled: true });
+      expect(enabled.body).toMatchObject({ status: 'active', disabled_reason: null });
+      await asAdmin.delete(`/rules/${mine.id}`);
+      await asAdmin.delete(`/rules/${others.id}`);
+      await asAdmin.delete(`/webhooks/${hook.id}`);
+    }, 30_000);
+
+    it('end when it expires', async () => {
+      const { url } = await openSink();
+      const ends = new Date(Date.now() + 1_500).toISOString();
+      const scopes: Scope[] = ['webhooks.manage', 'rules.manage', 'mail.read'];
+      const client = stack.client((await createKey(asAdmin, 'short', scopes, ends)).key);
+      const hook = (await client.post('/webhooks', { url })).body;
+      const mine = (await client.post('/rules', rule())).body;
+      for (const path of [`/webhooks/${hook.id}`, `/rules/${mine.id}`]) {
+        await eventually(`${path} is disabled`, async () => {
+          const { body } = await asAdmin.get(path);
+          return body.disabled_reason === 'key_revoked';
+        });
+      }
+    }, 30_000);
+  });
+
+  describe('to know of blind copies', () => {
+    const SECRET = 'quiet-partner@elsewhere.example';
+    let conversationId: string;
+    let messageId: string;
+    let draftId: string;
+    let imported: { conversationId: string; messageId: string };
+    const streams: StreamClient[] = [];
+    const sinks: WebhookSink[] = [];
+    let viewers: Record<string, { credential: string; sees: boolean }>;
+    const hooks: { sink: WebhookSink; name: string; sees: boolean }[] = [];
+
+    beforeAll(async () => {
+      const keys = async (...scopes: Scope[]) => (await createKey(asAdmin, 'bcc', scopes)).key;
+      viewers = {
+        'a reader': { credential: people.read.session, sees: false },
+        'a writer': { credential: people.write.session, sees: false },
+        'a sender': { credential: people.send.session, sees: true },
+        'an admin': { credential: tenant.admin.session, sees: true },
+        'a key without mail.send': { credential: await keys('mail.read'), sees: false },
+        'a key with mail.send': { credential: await keys('mail.read', 'mail.send'), sees: true },
+      };
+      for (const { credential } of Object.values(viewers)) {
+        const stream = new StreamClient(stack.siteUrl, credential);
+        await stream.ready();
+        streams.push(stream);
+      }
+      const makers: [string, string, boolean][] = [
+        ['a reader', people.read.session, false],
+        ['a sender', people.send.session, true],
+        ['a key without mail.send', await keys('webhooks.manage', 'mail.read'), false],
+        ['a key with mail.send', await keys('webhooks.manage', 'mail.read', 'mail.send'), true],
+      ];
+      for (const [name, credential, sees] of makers) {
+        const sink = await startWebhookSink();
+        sinks.push(sink);
+        const { status } = await stack
+          .client(credential)
+          .post('/webhooks', { url: sink.url, event_types: ['mail.sent', 'mail.received'] });
+        expect([name, status]).toEqual([name, 201]);
+        hooks.push({ sink, name, sees });
+      }
+      const text = { body_text: 'an offer', undo_seconds: 0 };
+      const mail = { mailbox_id: tenant.open.id, to: ['open@elsewhere.example'], bcc: [SECRET] };
+      const sent = await asAdmin.post('/compose/send', { ...mail, ...text, subject: 'Offer' });
+      expect(sent.status).toBe(201);
+      conversationId = sent.body.conversation_id;
+      const listed = await asAdmin.get(`/conversations/${conversationId}/messages`);
+      messageId = listed.body.data[0].id;
+      const draft = await asAdmin.post('/drafts', { ...mail, subject: 'Next offer' });
+      draftId = draft.body.id;
+      const raw = [
+        'From: old@elsewhere.example',
+        `To: ${tenant.open.address}`,
+        `Bcc: ${SECRET}`,
+        'Subject: history',
+        'Message-ID: <history@elsewhere.example>',
+        'Date: Mon, 02 Nov 2026 10:00:00 +0000',
+        '',
+        'long ago',
+        '',
+      ].join('\r\n');
+      await asAdmin.call('POST', `/mailboxes/${tenant.open.id}/imports`, {
+        body: Buffer.from(raw),
+        headers: { 'Content-Type': 'message/rfc822' },
+      });
+      imported = await eventually('the imported mail', async () => {
+        const { body } = await asAdmin.get(
+          `/conversations?mailbox=${tenant.open.id}&status=all&per_page=100`,
+        );
+        const row = (body.data as { id: string; subject: string }[]).find(
+          ({ subject }) => subject === 'history',
+        );
+        if (row === undefined) return false;
+        const { body: messages } = await asAdmin.get(`/conversations/${row.id}/messages`);
+        return { conversationId: row.id, messageId: messages.data[0].id as string };
+      });
+    }, 60_000);
+    afterAll(async () => {
+      for (const stream of streams) stream.kill();
+      for (const sink of sinks) await sink.close();
+    });
+
+    it('takes the level send, in everything that the API shows', async () => {
+      const of = `/conversations/${conversationId}`;
+      const past = `/conversations/${imported.conversationId}/messages/${imported.messageId}`;
+      const paths = [
+        of,
+        `${of}/messages?include=headers`,
+        `${of}/messages/${messageId}`,
+        `${of}/activity`,
+        `${past}?include=headers`,
+        `${past}/raw`,
+        `/drafts/${draftId}`,
+        `/drafts?mailbox=${tenant.open.id}`,
+      ];
+      const shows: unknown[] = [];
+      for (const [name, { credential, sees }] of Object.entries(viewers)) {
+        let found = 0;
+        for (const path of paths) {
+          const { status, body } = await stack.client(credential).get(path);
+          expect([name, path, status]).toEqual([name, path, 200]);
+          if (JSON.stringify(body).includes(SECRET)) found += 1;
+        }
+        shows.push([name, sees ? found >= 5 : found]);
+      }
+      expect(shows).toEqual(
+        Object.entries(viewers).map(([name, { sees }]) => [name, sees ? true : 0]),
+      );
+    });
+
+    it('takes it in the event stream and in webhooks', async () => {
+      const barrier = await receive('barrier');
+      const views = Object.entries(viewers);
+      for (const [index, [name, { sees }]] of views.entries()) {
+        const stream = streams[index]!;
+        const own = () => stream.events().filter(({ type }) => type === 'mail.sent');
+        await stream.until(`${name}: what was sent, and what came after`, () => {
+          const isThere = stream.events().some(({ data }) => data['conversation_id'] === barrier);
+          return isThere && own().length === (sees ? 2 : 1);
+        });
+        expect([name, JSON.stringify(stream.events()).includes(SECRET)]).toEqual([name, sees]);
+      }
+      for (const { sink, name, sees } of hooks) {
+        const sent = () => sink.requests.filter(({ event }) => event.type === 'mail.sent');
+        await eventually(`${name}: its webhook`, () =>
+          Promise.resolve(sink.of(barrier).length > 0 && sent().length === (sees ? 2 : 1)),
+        );
+        expect([name, sink.requests.some(({ body }) => body.includes(SECRET))]).toEqual([
+          name,
+          sees,
+        ]);
+      }
+    }, 30_000);
+  });
+
+  /** A new conversation in the open mailbox; its id. */
+  async function receive(text: string): Promise<string> {
+    const subject = `${tenant.unique()} ${text}`;
+    const raw = `From: Ada <ada@elsewhere.example>\r\nTo: ${tenant.open.address}\r\nSubject: ${subject}\r\nMessage-ID: <${tenant.unique()}@elsewhere.example>\r\n\r\nthe answer\r\n`;
+    expect(await sendMail(stack.smtpPort, { to: [tenant.open.address], raw })).toMatch(/^250/);
+    return eventually(`a conversation with the subject ${subject}`, async () => {
+      const { body } = await asAdmin.get(`/conversations?mailbox=${tenant.open.id}&per_page=100`);
+      return (body.data as { id: string; subject: string }[]).find((row) => row.subject === subject)
+        ?.id;
+    });
+  }
 });

@@ -43,7 +43,9 @@ export async function openStand(adminUrl: string, urls: readonly string[]): Prom
     databaseUrl: database.url,
     log,
     visibility: {
-      findReaders: async ({ places }) => ({ places: places.map(() => ({ userIds: [] })) }),
+      findReaders: async ({ places }) => ({
+        places: places.map(() => ({ userIds: [], senderIds: [] })),
+      }),
     },
     logger,
     metrics: new Registry(),

@@ -64,15 +64,17 @@ export async function startHookSink(): Promise<HookSink> {
   return sink;
 }
 
-/** Reads of conversations that regular users may see: `user/conversation`. */
+/** Reads of conversations that regular users may see: `user/conversation`; who has `user/conversation/send` may also send. */
 export function visibilityOf(readable: Set<string>): VisibilityClient {
   return {
     findReaders: async ({ places, readers }) => ({
-      places: places.map(({ conversationId }) => ({
-        userIds: readers
-          .map(({ userId }) => userId)
-          .filter((userId) => readable.has(`${userId}/${conversationId}`)),
-      })),
+      places: places.map(({ conversationId }) => {
+        const ids = readers.map(({ userId }) => userId);
+        return {
+          userIds: ids.filter((id) => readable.has(`${id}/${conversationId}`)),
+          senderIds: ids.filter((id) => readable.has(`${id}/${conversationId}/send`)),
+        };
+      }),
     }),
   };
 }

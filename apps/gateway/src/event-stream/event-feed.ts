@@ -41,7 +41,11 @@ export function createEventFeed(options: EventFeedOptions): EventFeed {
     database,
     authenticator: options.authenticator,
     findReaders:
-      options.findReaders ?? ((_, places) => Promise.resolve(places.map(() => new Set<string>()))),
+      options.findReaders ??
+      ((_, places) =>
+        Promise.resolve(
+          places.map(() => ({ mayRead: new Set<string>(), maySend: new Set<string>() })),
+        )),
     placeKey: options.placeKey,
     clock: options.clock,
     onError: failureReport(logger, 'event streams wait; it is tried again'),

@@ -1,5 +1,5 @@
 import type { EventEnvelope, EventKind } from '@dak/contracts/events';
-import { eventBody, publicEvent } from '@dak/contracts/events';
+import { eventBody, isOfBlindCopy, publicEvent } from '@dak/contracts/events';
 
 /** An event as the feed keeps it: what people see of it, and what decides who does. */
 export interface FeedItem {
@@ -10,6 +10,8 @@ export interface FeedItem {
   readonly departmentId: string | null;
   /** null: it is about the organization, and for its administrators. */
   readonly conversationId: string | null;
+  /** It tells of a blind copy: only for who may send in the conversation; null = no. */
+  readonly needsSend: boolean | null;
   /** The public event as JSON, without line breaks. */
   readonly body: string;
 }
@@ -30,6 +32,7 @@ export function toFeedItem(event: EventEnvelope): FeedItem | null {
     mailboxId: event.mailboxId ?? null,
     departmentId: event.departmentId ?? null,
     conversationId: event.conversationId ?? null,
+    needsSend: isOfBlindCopy(event),
     body: eventBody(seen).toString('utf8'),
   };
 }

@@ -30,14 +30,14 @@ const APPEND = `
   with fresh as (
          select r.*, row_number() over (partition by r.organization_id order by r.place) as rank
            from json_to_recordset($1) as r (place integer, organization_id uuid, event_id text, type text,
-                  mailbox_id uuid, department_id uuid, conversation_id uuid, body text)
+                  mailbox_id uuid, department_id uuid, conversation_id uuid, needs_send boolean, body text)
           where not exists (select from event_feed f
                              where f.organization_id = r.organization_id and f.event_id = r.event_id)),
        placed as (
          insert into event_feed (organization_id, position, event_id, type, mailbox_id, department_id,
-                                 conversation_id, body)
+                                 conversation_id, needs_send, body)
          select n.organization_id, h.position + n.rank, n.event_id, n.type, n.mailbox_id, n.department_id,
-                n.conversation_id, n.body
+                n.conversation_id, n.needs_send, n.body
            from fresh n
            join event_feed_head h on h.organization_id = n.organization_id
       returning organization_id)
@@ -48,7 +48,8 @@ const APPEND = `
 
 const READ = `
   select organization_id as "organizationId", position, event_id as "eventId", type,
-         mailbox_id as "mailboxId", department_id as "departmentId", conversation_id as "conversationId", body
+         mailbox_id as "mailboxId", department_id as "departmentId", conversation_id as "conversationId",
+         needs_send as "needsSend", body
     from event_feed
    where organization_id = $1 and position > $2
    order by position
@@ -81,6 +82,7 @@ export async function appendItems(
         mailbox_id: item.mailboxId,
         department_id: item.departmentId,
         conversation_id: item.conversationId,
+        needs_send: item.needsSend,
         body: item.body,
       })),
     ),

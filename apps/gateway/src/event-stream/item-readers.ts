@@ -14,19 +14,25 @@ export interface EventReader {
   readonly departmentIds: readonly string[];
 }
 
-/** For each place, the ids of the readers who may read it as of now. */
+/** Ids of readers. */
+export interface PlaceReaders {
+  readonly mayRead: ReadonlySet<string>;
+  readonly maySend: ReadonlySet<string>;
+}
+
+/** For each place, the readers who may read it as of now, and those who may also send there. */
 export type FindReaders = (
   organizationId: string,
   places: readonly EventPlace[],
   readers: readonly EventReader[],
-) => Promise<readonly ReadonlySet<string>[]>;
+) => Promise<readonly PlaceReaders[]>;
 
 /** Whether a caller may read an item. */
 export type ItemAccess = (item: PlacedItem, principal: Principal) => boolean;
 
 /**
  * Who may read these items of one organization, asked at once: administrators everything, regular users
- * what the owning service says. An event without a conversation is for administrators.
+ * what the owning service says. What tells of a blind copy is for who may send there. An event without a conversation is for administrators.
  */
 export async function findItemAccess(
   find: FindReaders,
@@ -57,9 +63,12 @@ export async function findItemAccess(
         );
   return (item, principal) => {
     if (item.organizationId !== principal.organizationId) return false;
+    const needsSend = item.needsSend === true;
+    if (needsSend && !principal.scopes.includes('mail.send')) return false;
     if (isAdmin(principal)) return true;
     const place = places.get(placeKey(item));
-    return place !== undefined && found[place.index]?.has(principal.userId) === true;
+    const readers = place === undefined ? undefined : found[place.index];
+    return (needsSend ? readers?.maySend : readers?.mayRead)?.has(principal.userId) === true;
   };
 }
 

@@ -30,6 +30,8 @@ export interface IdentityParts {
   operationsChanged: () => Promise<void>;
   /** Tells the services about people of the organization who changed. */
   usersChanged: (organizationId: string) => Promise<void>;
+  /** Tells the services about keys of the organization that have ended. */
+  keysEnded: (organizationId: string) => Promise<void>;
 }
 
 /**
@@ -49,6 +51,6 @@ export async function changeIdentity(
       work,
     ),
   );
-  await parts.usersChanged(organizationId);
+  await Promise.all([parts.usersChanged(organizationId), parts.keysEnded(organizationId)]);
   return reply;
 }

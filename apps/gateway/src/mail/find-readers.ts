@@ -9,7 +9,10 @@ const WITHIN_MS = 10_000;
 /** Asks the mail service who may read events, as of now. */
 export function createFindReaders({ visibility }: Pick<MailClients, 'visibility'>): FindReaders {
   return async (organizationId, places, readers) => {
-    const found = places.map(() => new Set<string>());
+    const found = places.map(() => ({
+      mayRead: new Set<string>(),
+      maySend: new Set<string>(),
+    }));
     for (let at = 0; at < readers.length; at += READERS) {
       const some: readonly EventReader[] = readers.slice(at, at + READERS);
       const reply = await visibility.findReaders(
@@ -32,8 +35,9 @@ export function createFindReaders({ visibility }: Pick<MailClients, 'visibility'
           isRead: true,
         },
       );
-      reply.places.forEach(({ userIds }, index) => {
-        for (const id of userIds) found[index]?.add(id);
+      reply.places.forEach(({ userIds, senderIds }, index) => {
+        for (const id of userIds) found[index]?.mayRead.add(id);
+        for (const id of senderIds) found[index]?.maySend.add(id);
       });
     }
     return found;

@@ -83,6 +83,9 @@ export function mailService(channel: Channel): Backend {
         announcement(),
       );
     },
+    announceKeyEnd: async ({ organizationId, keyId }) => {
+      await clients.tenants.putKeyEnd({ organizationId, keyId }, announcement());
+    },
     announceOperations: async ({ outgoing, version }) => {
       await clients.tenants.putOperations({ outgoing, version }, announcement());
     },

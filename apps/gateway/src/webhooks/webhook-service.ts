@@ -36,6 +36,9 @@ export function webhookService(channel: Channel): Backend {
         announcement(),
       );
     },
+    announceKeyEnd: async ({ organizationId, keyId }) => {
+      await clients.tenants.putKeyEnd({ organizationId, keyId }, announcement());
+    },
     announceOperations: async ({ webhooks, version }) => {
       await clients.tenants.putOperations({ webhooks, version }, announcement());
     },

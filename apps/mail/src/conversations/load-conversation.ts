@@ -29,6 +29,7 @@ export async function loadConversation(
   options: LoadOptions = {},
 ): Promise<ConversationRow> {
   const { asked, living } = await loadWithMerged(tx, principal, id, access, options);
+  if (!living.is_open) throw lacksAccess(access);
   if (access !== 'read' && asked.merged_into_id !== null) {
     throw new ConflictError(
       `This conversation was merged: change ${living.id} instead.`,
@@ -36,6 +37,21 @@ export async function loadConversation(
     );
   }
   return living;
+}
+
+/**
+ * The conversation, if the caller may read it, and whether they see its blind copies: that takes the level
+ * `send`, and of a key the scope too.
+ * @throws NotFoundError as `loadConversation`
+ */
+export async function loadReadable(
+  tx: SqlExecutor,
+  principal: Principal,
+  id: string,
+): Promise<{ conversation: ConversationRow; seesBlindCopies: boolean }> {
+  const { living } = await loadWithMerged(tx, principal, id, 'send');
+  const seesBlindCopies = living.is_open && principal.scopes.includes('mail.send');
+  return { conversation: living, seesBlindCopies };
 }
 
 /**
@@ -63,7 +79,7 @@ async function loadWithMerged(
   id: string,
   access: Access,
   options: LoadOptions = {},
-): Promise<{ asked: ConversationRow; living: ConversationRow }> {
+): Promise<{ asked: OpenRow; living: OpenRow }> {
   if (!isUuid(id)) throw new NotFoundError('conversation');
   const asked = await selectOpen(tx, principal, id, access, 'asked', options.lock ?? false);
   if (asked === undefined) throw new NotFoundError('conversation');
@@ -72,7 +88,6 @@ async function loadWithMerged(
       ? asked
       : await selectOpen(tx, principal, id, access, 'living', false);
   if (living === undefined) throw new NotFoundError('conversation');
-  if (!living.is_open) throw lacksAccess(access);
   return { asked, living };
 }
 

@@ -44,7 +44,9 @@ export async function recordResults(
   await Promise.all([
     insertAttempts(tx, organizationId, recorded),
     summarize(tx, organizationId, touched, at),
-    ...(released.length === 0 ? [announce(tx, organizationId, recorded, submissions, now)] : []),
+    ...(released.length === 0
+      ? [announce(tx, organizationId, recorded, submissions, held, now)]
+      : []),
   ]);
   if (released.length > 0) {
     // Events of a conversation are numbered one after the other.
@@ -54,7 +56,7 @@ export async function recordResults(
       released.map((row) => ({ ...row, isWithdrawn: withdrawnOnly(recorded, row.id) })),
       now,
     );
-    await announce(tx, organizationId, recorded, submissions, now);
+    await announce(tx, organizationId, recorded, submissions, held, now);
   }
   const spooled = recorded.flatMap(({ spool }) => (spool === null ? [] : [spool]));
   if (spooled.length > 0) {
@@ -75,6 +77,7 @@ async function announce(
   organizationId: string,
   recorded: readonly AttemptResult[],
   submissions: ReadonlyMap<string, LockedSubmission>,
+  roles: ReadonlyMap<string, string>,
   now: number,
 ): Promise<void> {
   const final = recorded.filter(
@@ -105,7 +108,7 @@ async function announce(
         occurredAt: now,
         actor: authorOf(submission),
       };
-      events.push(eventOf(attempt, submission, facts));
+      events.push(eventOf(attempt, submission, facts, roles.get(attempt.delivery.id) === 'bcc'));
     });
   }
   await appendMailEvents(tx, events);
@@ -115,6 +118,7 @@ function eventOf(
   { delivery, result, route }: AttemptResult,
   submission: LockedSubmission,
   facts: EventFacts,
+  blindCopy: boolean,
 ): EventEnvelope {
   const common = {
     subject: submission.subject,
@@ -122,6 +126,7 @@ function eventOf(
     messageIdHeader: submission.message_id_header,
     attempts: delivery.attempts,
     deliveryId: delivery.id,
+    blindCopy,
   };
   return result.state === 'sent'
     ? mailSentEvent(facts, {

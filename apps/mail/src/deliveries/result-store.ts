@@ -41,7 +41,7 @@ export async function lockSubmissions(
 }
 
 /**
- * The ids of the deliveries that took their result. A delivery that was taken back as uncertain still
+ * The deliveries that took their result, with the role of their recipient. A delivery that was taken back as uncertain still
  * takes it, for now it is known; one that was claimed again does not.
  */
 export async function updateDeliveries(
@@ -49,7 +49,7 @@ export async function updateDeliveries(
   organizationId: string,
   results: readonly AttemptResult[],
   at: string,
-): Promise<Set<string>> {
+): Promise<Map<string, 'to' | 'cc' | 'bcc'>> {
   const json = JSON.stringify(
     results.map(({ delivery, result, route }) => ({
       id: delivery.id,
@@ -65,7 +65,7 @@ export async function updateDeliveries(
     })),
     storable,
   );
-  const { rows } = await tx.query<{ id: string }>(
+  const { rows } = await tx.query<{ id: string; role: 'to' | 'cc' | 'bcc' }>(
     `update delivery d
         set state = r.state, next_attempt_at = r.next_attempt_at, phase = r.phase, transport = r.transport,
             smtp_code = r.smtp_code, enhanced = r.enhanced, diagnostic = r.diagnostic,
@@ -75,10 +75,10 @@ export async function updateDeliveries(
                                         transport text, smtp_code integer, enhanced text, diagnostic text)
       where d.organization_id = $1 and d.id = r.id and d.id = any($4::uuid[]) and d.lease_epoch = r.epoch
         and d.state in ('sending', 'uncertain')
-  returning d.id`,
+  returning d.id, d.role`,
     [organizationId, json, at, results.map(({ delivery }) => delivery.id)],
   );
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, row.role]));
 }
 
 export async function insertAttempts(

@@ -11,6 +11,7 @@ import { loadUploads } from '../submissions/load-files';
 import { renderDraft, type DraftRow } from './draft';
 import { fieldsOfCompose, fieldsOfReply } from './draft-fields';
 import { insertDraft } from './draft-store';
+import { loadDraft, shownDraft } from './load-draft';
 
 /** Keeps a new mail or an answer for later. Needs the access level `write`. */
 export function createDraft(
@@ -36,7 +37,7 @@ export function createDraft(
       };
       await loadUploads(tx, principal, row.attachment_tokens, null);
       await insertDraft(tx, principal.organizationId, row);
-      return draftDocument(row);
+      return draftDocument(shownDraft(principal, await loadDraft(tx, principal, row.id, 'read')));
     }),
   );
 }

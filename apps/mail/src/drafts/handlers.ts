@@ -6,7 +6,7 @@ import type { SubmissionDeps } from '../submissions/submission-deps';
 import { createDraft, draftDocument } from './create-draft';
 import { deleteDraftRow } from './draft-store';
 import { listDrafts } from './list-drafts';
-import { loadDraft } from './load-draft';
+import { loadDraft, shownDraft } from './load-draft';
 import { sendDraft } from './send-draft';
 import { updateDraft } from './update-draft';
 
@@ -22,7 +22,7 @@ export function createDraftHandlers(
     sendDraft: (request, context) => sendDraft(deps, request, context),
     async getDraft({ id }, { principal }) {
       return database.inTenant(principal.organizationId, async (tx) =>
-        draftDocument(await loadDraft(tx, principal, id, 'read')),
+        draftDocument(shownDraft(principal, await loadDraft(tx, principal, id, 'read'))),
       );
     },
     async deleteDraft({ id }, { principal }) {

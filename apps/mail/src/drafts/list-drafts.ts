@@ -4,9 +4,9 @@ import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { Readers } from '../database-reader';
 import { SqlParameters } from '../sql-parameters';
-import { renderDraft, type DraftRow } from './draft';
+import { renderDraft } from './draft';
 import { DRAFT_COLUMNS } from './draft-store';
-import { draftIsOpen } from './load-draft';
+import { draftIsOpen, shownDraft, type VisibleDraft } from './load-draft';
 
 /** Last changed first. */
 export async function listDrafts(
@@ -38,6 +38,7 @@ export async function listDrafts(
        join mailbox m on m.organization_id = d.organization_id and m.id = d.mailbox_id and m.deleted_at is null
       where ${conditions.join(' and ')}`;
   const counted = [...parameters.values];
+  const maySend = draftIsOpen(principal, 'send', parameters);
   const after =
     window.after === null
       ? ''
@@ -46,8 +47,8 @@ export async function listDrafts(
   const offset = parameters.add(window.offset);
   const reader = deps.readers(organizationId);
   const [{ rows }, total] = await Promise.all([
-    reader.query<DraftRow>(
-      `select ${DRAFT_COLUMNS} ${from} ${after}
+    reader.query<VisibleDraft>(
+      `select ${DRAFT_COLUMNS}, ${maySend} as may_send ${from} ${after}
         order by d.updated_at desc, d.id desc limit ${limit} offset ${offset}`,
       parameters.values,
     ),
@@ -59,7 +60,7 @@ export async function listDrafts(
     window,
     rows,
     { count: total.rows[0]!.count, isEstimate: false },
-    (shown) => jsonBytes(shown.map(renderDraft)),
+    (shown) => jsonBytes(shown.map((row) => renderDraft(shownDraft(principal, row)))),
     (row) => [row.updated_at, row.id],
   );
 }

@@ -24,6 +24,17 @@ export function draftIsOpen(
                                       and c.department_id = any(${departments}::uuid[])))`;
 }
 
+/** A draft as a caller may see it. */
+export type VisibleDraft = DraftRow & { readonly may_send: boolean };
+
+/** What the caller is shown of a draft: its blind copies take the level `send`, and of a key the scope too. */
+export function shownDraft(
+  { scopes }: Principal,
+  { may_send: maySend, ...row }: VisibleDraft,
+): DraftRow {
+  return maySend && scopes.includes('mail.send') ? row : { ...row, bcc_recipients: [] };
+}
+
 /**
  * @throws NotFoundError, ForbiddenError by the caller's access
  * @throws VersionMismatchError when `expectedVersion` is given and is not the current one
@@ -34,15 +45,16 @@ export async function loadDraft(
   id: string,
   access: Access,
   options: { lock?: boolean; expectedVersion?: number | undefined } = {},
-): Promise<DraftRow> {
+): Promise<VisibleDraft> {
   if (!isUuid(id)) throw new NotFoundError('draft');
   const parameters = new SqlParameters();
   const organization = parameters.add(principal.organizationId);
   const draft = parameters.add(id);
   const isVisible = draftIsOpen(principal, 'read', parameters);
   const isOpen = draftIsOpen(principal, access, parameters);
-  const { rows } = await tx.query<DraftRow & { is_open: boolean }>(
-    `select ${DRAFT_COLUMNS}, ${isOpen} as is_open
+  const maySend = draftIsOpen(principal, 'send', parameters);
+  const { rows } = await tx.query<VisibleDraft & { is_open: boolean }>(
+    `select ${DRAFT_COLUMNS}, ${isOpen} as is_open, ${maySend} as may_send
        from draft d
        join mailbox m on m.organization_id = d.organization_id and m.id = d.mailbox_id and m.deleted_at is null
       where d.organization_id = ${organization} and d.id = ${draft} and ${isVisible}

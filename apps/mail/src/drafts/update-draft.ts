@@ -8,7 +8,7 @@ import { draftDocument } from './create-draft';
 import type { DraftRow } from './draft';
 import { withFields } from './draft-fields';
 import { updateDraftRow } from './draft-store';
-import { loadDraft } from './load-draft';
+import { loadDraft, shownDraft } from './load-draft';
 
 export function updateDraft(
   deps: { database: Database; clock: Clock },
@@ -17,7 +17,7 @@ export function updateDraft(
 ): Promise<Document> {
   const { organizationId } = principal;
   return deps.database.inTenant(organizationId, async (tx) => {
-    const row = await loadDraft(tx, principal, request.id, 'write', {
+    const { may_send: _, ...row } = await loadDraft(tx, principal, request.id, 'write', {
       lock: true,
       expectedVersion: request.expectedVersion,
     });
@@ -32,6 +32,6 @@ export function updateDraft(
     };
     await loadUploads(tx, principal, next.attachment_tokens, row.id);
     await updateDraftRow(tx, organizationId, next);
-    return draftDocument(next);
+    return draftDocument(shownDraft(principal, await loadDraft(tx, principal, row.id, 'read')));
   });
 }

@@ -21,6 +21,7 @@ export function reportEvents(
         reason: bounce.reason,
         bouncedMessageId: bounce.bouncedMessageId ?? undefined,
         deliveryId: bounce.deliveryId ?? undefined,
+        blindCopy: bounce.blindCopy ?? false,
       }),
   );
   const { complaint } = message;

@@ -8,6 +8,8 @@ interface ReportedMail {
   readonly id: string;
   /** Delivery by recipient in lower case. */
   readonly deliveries: ReadonlyMap<string, string>;
+  /** Deliveries of blind copies. */
+  readonly blindCopies: ReadonlySet<string>;
 }
 
 type Report = Pick<MessageReading, 'deliveryStatus' | 'reportedMessage' | 'feedback'>;
@@ -34,11 +36,16 @@ export async function selectReportedMails(
     id: string;
     message_id_header: string;
     deliveries: Record<string, string> | null;
+    blind_copies: string[];
   }>(
     `select m.id, m.message_id_header,
             (select jsonb_object_agg(lower(d.recipient), d.id)
                from delivery d
-              where d.organization_id = m.organization_id and d.submission_id = m.id) as deliveries
+              where d.organization_id = m.organization_id and d.submission_id = m.id) as deliveries,
+            array(select d.id::text
+                    from delivery d
+                   where d.organization_id = m.organization_id and d.submission_id = m.id
+                     and d.role = 'bcc') as blind_copies
        from mailbox b
        join message m on m.organization_id = b.organization_id and m.mailbox_id = b.id
                      and m.message_id_header = any($2) and m.direction = 'outbound'
@@ -47,9 +54,13 @@ export async function selectReportedMails(
     [organizationId, messageIds],
   );
   return new Map(
-    rows.map(({ id, message_id_header, deliveries }) => [
+    rows.map(({ id, message_id_header, deliveries, blind_copies }) => [
       message_id_header,
-      { id, deliveries: new Map(Object.entries(deliveries ?? {})) },
+      {
+        id,
+        deliveries: new Map(Object.entries(deliveries ?? {})),
+        blindCopies: new Set(blind_copies),
+      },
     ]),
   );
 }
@@ -59,6 +70,11 @@ export function bouncesOf(report: Report, mails: ReportedMails): NewBounce[] {
   const mail = mails.get(report.reportedMessage?.messageId ?? '');
   return report.deliveryStatus.map((status): NewBounce => {
     const recipient = status.recipient ?? status.finalRecipient ?? '';
+    const deliveryId = deliveryOf(mail, [
+      status.recipient,
+      status.originalRecipient,
+      status.finalRecipient,
+    ]);
     return {
       recipient,
       action: actionOf(status),
@@ -67,11 +83,8 @@ export function bouncesOf(report: Report, mails: ReportedMails): NewBounce[] {
       hard: status.hard,
       reason: status.reason,
       bouncedMessageId: mail?.id ?? null,
-      deliveryId: deliveryOf(mail, [
-        status.recipient,
-        status.originalRecipient,
-        status.finalRecipient,
-      ]),
+      deliveryId,
+      blindCopy: deliveryId !== null && mail?.blindCopies.has(deliveryId) === true,
     };
   });
 }

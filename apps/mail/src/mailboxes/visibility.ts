@@ -43,19 +43,21 @@ export function mailboxIsOpen(
 
 /**
  * SQL query of the mailboxes that a regular user is assigned to, in person or through a department, with
- * any access level. All are SQL expressions; `departments` is an array, null when there are none.
+ * any access level, which stands beside them if asked for. All are SQL expressions; `departments` is an array, null when there are none.
  */
 export function assignedMailboxes(reader: {
   organization: string;
   user: string;
   departments: string | null;
+  withAccess?: boolean;
 }): string {
-  const { organization, user, departments } = reader;
-  const inPerson = `select a.mailbox_id from mailbox_user a
+  const { organization, user, departments, withAccess = false } = reader;
+  const access = (text: string): string => (withAccess ? `, ${text} as access` : '');
+  const inPerson = `select a.mailbox_id${access('a.access')} from mailbox_user a
                      where a.organization_id = ${organization} and a.user_id = ${user}`;
   if (departments === null) return inPerson;
   return `${inPerson}
-           union select a.mailbox_id from mailbox_department a
+           union select a.mailbox_id${access("'send'")} from mailbox_department a
                   where a.organization_id = ${organization} and a.department_id = any(${departments}::uuid[])`;
 }
 

@@ -31,7 +31,7 @@ export function addNote(
       const note = noteMessage(row, request.bodyText, request.mentions, actorOf(principal), now);
       await recordMessages(tx, organizationId, [note], now);
       const stored = await selectMessage(tx, organizationId, row.id, note.id);
-      const [record] = await messageRecords(tx, principal, [stored!]);
+      const [record] = await messageRecords(tx, principal, [stored!], false);
       return { id: note.id, version: 1, json: jsonBytes(record), replayed: false };
     }),
   );

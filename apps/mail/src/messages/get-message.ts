@@ -5,7 +5,8 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
-import { loadConversation } from '../conversations/load-conversation';
+import { loadReadable } from '../conversations/load-conversation';
+import { shownHeaders, withoutBlindCopies } from './blind-copies';
 import type { MessageRow } from './message-row';
 import { readHeaders, readRawHtml } from './raw-message';
 import { messageRecords } from './render-message';
@@ -17,15 +18,16 @@ export async function getMessage(
   { principal }: CallContext,
 ): Promise<Document> {
   const { organizationId } = principal;
-  const { row, record } = await database.inTenant(organizationId, async (tx) => {
+  const { row, record, seesBlindCopies } = await database.inTenant(organizationId, async (tx) => {
     const found = await loadMessage(tx, principal, request);
-    const [rendered] = await messageRecords(tx, principal, [found]);
-    return { row: found, record: rendered! };
+    const [rendered] = await messageRecords(tx, principal, [found.row], found.seesBlindCopies);
+    return { ...found, record: rendered! };
   });
   // Files are read after the transaction, so that no connection waits for a disk.
   if (row.raw_sha256 !== null) {
     if (request.includeHeaders) {
-      record.headers = await readHeaders(blobs, organizationId, row.raw_sha256);
+      const headers = await readHeaders(blobs, organizationId, row.raw_sha256);
+      record.headers = seesBlindCopies ? headers : shownHeaders(headers);
     }
     if (request.rawHtml) {
       record.body_html = await readRawHtml(blobs, organizationId, row.raw_sha256);
@@ -34,7 +36,10 @@ export async function getMessage(
   return { id: row.id, version: row.version, json: jsonBytes(record), replayed: false };
 }
 
-/** The message as it came or went (RFC 5322); that it was read is noted. @throws NotFoundError also for notes, which have none */
+/**
+ * The message as it came or went (RFC 5322), without blind copies for who may not send; that it was read is noted.
+ * @throws NotFoundError also for notes, which have none
+ */
 export async function* getRawMessage(
   { database, blobs }: ConversationDeps,
   request: GetRawMessageRequest,
@@ -42,28 +47,33 @@ export async function* getRawMessage(
 ): AsyncGenerator<Chunk> {
   const { principal } = context;
   const { organizationId } = principal;
-  const sha256 = await database.inTenant(organizationId, async (tx) => {
-    const row = await loadMessage(tx, principal, request);
+  const { sha256, seesBlindCopies } = await database.inTenant(organizationId, async (tx) => {
+    const { row, ...rest } = await loadMessage(tx, principal, request);
     if (row.raw_sha256 === null) throw new NotFoundError('raw message');
     await noteAudit(tx, context, {
       action: 'message.raw_read',
       target: { type: 'message', id: row.id },
       details: { conversation_id: row.conversation_id },
     });
-    return row.raw_sha256;
+    return { ...rest, sha256: row.raw_sha256 };
   });
-  const stream = await blobs.stream(organizationId, sha256);
-  for await (const content of stream as AsyncIterable<Buffer>) yield { content };
+  const stream: AsyncIterable<Buffer> = await blobs.stream(organizationId, sha256);
+  const shown = seesBlindCopies ? stream : withoutBlindCopies(stream);
+  for await (const content of shown) yield { content };
 }
 
 async function loadMessage(
   tx: SqlExecutor,
   principal: Principal,
   request: { conversationId: string; messageId: string },
-): Promise<MessageRow> {
-  const conversation = await loadConversation(tx, principal, request.conversationId, 'read');
+): Promise<{ row: MessageRow; seesBlindCopies: boolean }> {
+  const { conversation, seesBlindCopies } = await loadReadable(
+    tx,
+    principal,
+    request.conversationId,
+  );
   if (!isUuid(request.messageId)) throw new NotFoundError('message');
   const row = await selectMessage(tx, principal.organizationId, conversation.id, request.messageId);
   if (row === null) throw new NotFoundError('message');
-  return row;
+  return { row, seesBlindCopies };
 }

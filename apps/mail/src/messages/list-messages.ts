@@ -2,7 +2,8 @@ import type { ListMessagesRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
-import { loadConversation } from '../conversations/load-conversation';
+import { loadReadable } from '../conversations/load-conversation';
+import { shownHeaders } from './blind-copies';
 import { readHeaders } from './raw-message';
 import { messageRecords } from './render-message';
 import { selectMessagePage } from './select-messages';
@@ -20,20 +21,29 @@ export async function listMessages(
     filter: { conversation: request.conversationId },
   };
   const window = pageWindow(cursorKey, scope, request.page);
-  const { rows, records, total } = await database.inTenant(organizationId, async (tx) => {
-    const conversation = await loadConversation(tx, principal, request.conversationId, 'read');
-    const found = await selectMessagePage(tx, organizationId, conversation.id, {
-      limit: window.perPage + 1,
-      offset: window.offset,
-      after: window.after,
-    });
-    return { ...found, records: await messageRecords(tx, principal, found.rows) };
-  });
+  const { rows, records, total, seesBlindCopies } = await database.inTenant(
+    organizationId,
+    async (tx) => {
+      const { conversation, seesBlindCopies } = await loadReadable(
+        tx,
+        principal,
+        request.conversationId,
+      );
+      const found = await selectMessagePage(tx, organizationId, conversation.id, {
+        limit: window.perPage + 1,
+        offset: window.offset,
+        after: window.after,
+      });
+      const records = await messageRecords(tx, principal, found.rows, seesBlindCopies);
+      return { ...found, records, seesBlindCopies };
+    },
+  );
   const entries = rows.map((row, index) => ({ row, record: records[index]! }));
   if (request.includeHeaders) {
     for (const { row, record } of entries.slice(0, window.perPage)) {
       if (row.raw_sha256 !== null) {
-        record.headers = await readHeaders(blobs, organizationId, row.raw_sha256);
+        const headers = await readHeaders(blobs, organizationId, row.raw_sha256);
+        record.headers = seesBlindCopies ? headers : shownHeaders(headers);
       }
     }
   }

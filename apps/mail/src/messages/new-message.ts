@@ -73,6 +73,8 @@ export interface NewBounce {
   reason: string;
   bouncedMessageId: string | null;
   deliveryId: string | null;
+  /** The delivery was one of a blind copy. */
+  blindCopy?: boolean;
 }
 
 /** RFC 5965 §3.1. */

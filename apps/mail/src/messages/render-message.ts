@@ -5,17 +5,15 @@ import { deliverySummaries } from '../submissions/delivery-summary';
 import type { AttachmentRow, MessageRow } from './message-row';
 import { selectAttachments } from './select-messages';
 
-/** Text can be taken out of these for agents and search. */
-
-/** The public records of these messages, in order; `headers` stay null. Bcc only for who may send. */
+/** The public records of these messages, in order; `headers` stay null. */
 export async function messageRecords(
   tx: SqlExecutor,
   principal: Principal,
   rows: readonly MessageRow[],
+  includeBcc: boolean,
 ): Promise<MessageRecord[]> {
   const ids = rows.map((row) => row.id);
   const outbound = rows.filter((row) => row.direction === 'outbound').map((row) => row.id);
-  const includeBcc = principal.scopes.includes('mail.send');
   const attachments = await selectAttachments(tx, principal.organizationId, ids);
   const deliveries =
     outbound.length === 0

@@ -2,7 +2,7 @@ import type { TenantServiceService } from '@dak/contracts/mail';
 import { InvalidError, isUuid, type Clock } from '@dak/kernel';
 import { notesPublished } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
-import type { Database } from '@dak/platform/postgres';
+import type { Database, SqlExecutor } from '@dak/platform/postgres';
 import { saveOperations } from './operations-store';
 import { grantFirstDomains, putDomains } from '../domains/put-domains';
 import { saveOrganization } from './organization-store';
@@ -12,6 +12,8 @@ import { savePerson } from './person-store';
 export function createTenantHandlers(deps: {
   database: Database;
   clock: Clock;
+  /** A key has ended: what it made stops. */
+  onKeyEnd: (tx: SqlExecutor, organizationId: string, keyId: string) => Promise<void>;
   /** Mail that was held may go on. */
   onReleased?: () => void;
 }): Handlers<typeof TenantServiceService, CallContext> {
@@ -45,6 +47,14 @@ export function createTenantHandlers(deps: {
       if (!isUuid(request.userId)) throw new InvalidError('user_id must be a UUID.');
       await deps.database.inTenant(request.organizationId, (tx) =>
         savePerson(tx, request, new Date(deps.clock())),
+      );
+      return {};
+    },
+    async putKeyEnd({ organizationId, keyId }) {
+      if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
+      if (!isUuid(keyId)) throw new InvalidError('key_id must be a UUID.');
+      await deps.database.inTenant(organizationId, (tx) =>
+        deps.onKeyEnd(tx, organizationId, keyId),
       );
       return {};
     },

@@ -41,6 +41,8 @@ export async function createRule(
         id: uuidv7(now),
         version: 1,
         owner: ownerOf(principal),
+        key_ids: keysOf(principal),
+        disabled_reason: null,
         created_at: at,
         updated_at: at,
       };
@@ -66,6 +68,11 @@ export async function createRule(
 /** What the audit log keeps of a rule: where it reaches, above all where mail goes that it forwards. */
 export function ruleDetails({ name, version, enabled, actions }: Rule): Record<string, unknown> {
   return { name, version, enabled, actions };
+}
+
+/** Of a rule that the caller makes, or takes over by enabling it again; null for a session. */
+export function keysOf({ type, credentialId }: Principal): Rule['key_ids'] {
+  return type === 'api_key' ? [credentialId] : null;
 }
 
 /** The caller as a rule remembers them; a key acts for its person. */

@@ -1,3 +1,4 @@
+import type { RuleRunRecord } from '@dak/contracts/api';
 import type {
   ListConversationRuleRunsRequest,
   ListRuleRunsRequest,
@@ -53,6 +54,13 @@ export function listConversationRuleRuns(
   );
 }
 
+/** What the mail has is for who may read it. */
+function runFor({ scopes }: Principal, run: RuleRunRecord): RuleRunRecord {
+  if (scopes.includes('mail.read')) return run;
+  const conditions = run.conditions.map((condition) => ({ ...condition, actual: null }));
+  return { ...run, conditions };
+}
+
 async function runPage(
   { database, cursorKey }: ListDeps,
   principal: Principal,
@@ -77,7 +85,7 @@ async function runPage(
     window,
     rows,
     { count: total, isEstimate },
-    (shown) => jsonBytes(shown),
+    (shown) => jsonBytes(shown.map((run) => runFor(principal, run))),
     (row) => [row.id],
   );
 }

@@ -13,6 +13,8 @@ export function ruleRecord({ rule, stats }: RuleWithStats): RuleRecord {
   return {
     id: rule.id,
     ...definitionRecord(rule),
+    status: rule.disabled_reason === null ? 'active' : 'disabled',
+    disabled_reason: rule.disabled_reason,
     version: rule.version,
     created_by: rule.owner.userId,
     created_by_name: rule.owner.userName,

@@ -2,6 +2,7 @@ import { NotFoundError } from '@dak/kernel';
 import type { MessageRecord } from '@dak/contracts/api';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { shownHeaders } from '../messages/blind-copies';
 import { readHeaders } from '../messages/raw-message';
 import { selectAttachments } from '../messages/select-messages';
 import { detectLanguage } from './detect-language';
@@ -122,7 +123,8 @@ export async function loadHeaders(
   const byName = new Map<string, string[]>();
   if (sha256 === null) return byName;
   try {
-    const headers = await readHeaders(blobs, organizationId, sha256);
+    // Rules act for people of every level: none of them knows of blind copies.
+    const headers = shownHeaders(await readHeaders(blobs, organizationId, sha256));
     for (const [name, values] of Object.entries(headers)) {
       const key = name.toLowerCase();
       byName.set(key, [...(byName.get(key) ?? []), ...values]);

@@ -20,6 +20,8 @@ interface RuleRow {
   owner_name: string;
   owner_role: Role;
   owner_department_ids: string[];
+  key_ids: string[] | null;
+  disabled_reason: Rule['disabled_reason'];
   created_at: string;
   updated_at: string;
 }
@@ -46,7 +48,8 @@ export interface RuleVersionRow {
 }
 
 const COLUMNS = `r.id, r.name, r.kind, r.enabled, r.priority, r.mailbox_ids, r.match, r.conditions, r.actions, r.stop,
-  r.version, r.owner_id, r.owner_name, r.owner_role, r.owner_department_ids, r.created_at, r.updated_at`;
+  r.version, r.owner_id, r.owner_name, r.owner_role, r.owner_department_ids, r.key_ids,
+  r.disabled_reason, r.created_at, r.updated_at`;
 
 const STATS = `left join lateral (
          select coalesce(sum(t.evaluated), 0)::bigint as evaluated, coalesce(sum(t.matched), 0)::bigint as matched,
@@ -60,7 +63,7 @@ const MINE = `r.organization_id = $1 and ($2::uuid is null or r.owner_id = $2)`;
 /** All rules that run. */
 export async function selectEnabledRules(tx: SqlExecutor, organizationId: string): Promise<Rule[]> {
   const { rows } = await tx.query<RuleRow>(
-    `select ${COLUMNS} from rule r where r.organization_id = $1 and r.enabled`,
+    `select ${COLUMNS} from rule r where r.organization_id = $1 and r.enabled and r.disabled_reason is null`,
     [organizationId],
   );
   return rows.map(toRule);
@@ -159,11 +162,38 @@ export async function updateRuleRow(
         set name = n.name, kind = n.kind, enabled = n.enabled, priority = n.priority, mailbox_ids = n.mailbox_ids,
             match = n.match, conditions = n.conditions, actions = n.actions, stop = n.stop, version = n.version,
             owner_name = n.owner_name, owner_role = n.owner_role, owner_department_ids = n.owner_department_ids,
-            updated_at = n.updated_at
+            key_ids = n.key_ids, disabled_reason = n.disabled_reason, updated_at = n.updated_at
        from json_populate_recordset(null::rule, $2) n
       where r.organization_id = $1 and r.id = n.id`,
     [organizationId, toJson(organizationId, rule)],
   );
+}
+
+const OF_KEY = `organization_id = $1 and $2 = any(key_ids) and disabled_reason is null`;
+
+export async function hasRulesOfKey(
+  tx: SqlExecutor,
+  organizationId: string,
+  keyId: string,
+): Promise<boolean> {
+  const { rows } = await tx.query(`select 1 from rule where ${OF_KEY} limit 1`, [
+    organizationId,
+    keyId,
+  ]);
+  return rows.length > 0;
+}
+
+/** @returns those that ran until now */
+export async function disableRulesOfKey(
+  tx: SqlExecutor,
+  organizationId: string,
+  keyId: string,
+): Promise<{ id: string; name: string }[]> {
+  const { rows } = await tx.query<{ id: string; name: string }>(
+    `update rule set disabled_reason = 'key_revoked', updated_at = now() where ${OF_KEY} returning id, name`,
+    [organizationId, keyId],
+  );
+  return rows;
 }
 
 /** Its versions go with it; its runs stay until they are too old. */

@@ -56,6 +56,10 @@ export interface Rule extends RuleDefinition {
   readonly id: string;
   readonly version: number;
   readonly owner: RuleOwner;
+  /** API keys that made or changed it; it stops with each of them. null = none. */
+  readonly key_ids: readonly string[] | null;
+  /** Why Dak has stopped it; null = it has not. */
+  readonly disabled_reason: 'key_revoked' | null;
   /** RFC 3339 UTC. */
   readonly created_at: string;
   readonly updated_at: string;

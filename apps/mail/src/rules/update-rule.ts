@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { VersionMismatchError } from '@dak/kernel';
+import { VersionMismatchError, type Principal } from '@dak/kernel';
 import {
   RuleDefinition as RuleFields,
   type DeleteRuleRequest,
@@ -10,7 +10,7 @@ import {
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { checkReferences } from './check-references';
-import { ownerOf, ruleDetails } from './create-rule';
+import { keysOf, ownerOf, ruleDetails } from './create-rule';
 import { loadRule } from './load-rule';
 import { definitionOf, patchRule } from './parse-rule';
 import { ruleDocument } from './render-rule';
@@ -39,15 +39,22 @@ export function updateRule(
     const sent = request.rule ?? RuleFields.fromPartial({});
     const definition = patchRule(before, request.fields, sent, now);
     const owner = before.owner.userId === principal.userId ? ownerOf(principal) : before.owner;
+    const asksToRun = request.fields.includes('enabled') && definition.enabled;
+    const resumes = before.disabled_reason !== null && asksToRun;
     const isSame =
-      isDeepStrictEqual(definitionOf(before), definition) && isDeepStrictEqual(before.owner, owner);
+      !resumes &&
+      isDeepStrictEqual(definitionOf(before), definition) &&
+      isDeepStrictEqual(before.owner, owner);
     if (isSame) return ruleDocument({ rule: before, stats });
-    if (reachesFurther(before, definition)) await checkReferences(tx, principal, definition);
+    if (resumes || reachesFurther(before, definition))
+      await checkReferences(tx, principal, definition);
     const at = new Date(now).toISOString();
     const rule: Rule = {
       ...before,
       ...definition,
       owner,
+      key_ids: resumes ? keysOf(principal) : keysWith(before, principal),
+      disabled_reason: resumes ? null : before.disabled_reason,
       version: before.version + 1,
       updated_at: at,
     };
@@ -103,6 +110,12 @@ function reachesFurther(before: RuleDefinition, after: RuleDefinition): boolean 
     actions,
   });
   return (after.enabled && !before.enabled) || !isDeepStrictEqual(scopeOf(before), scopeOf(after));
+}
+
+/** Whoever changes what a rule does has part in it. */
+function keysWith({ key_ids: before }: Rule, principal: Principal): Rule['key_ids'] {
+  const own = keysOf(principal);
+  return own === null ? before : [...new Set([...(before ?? []), ...own])];
 }
 
 function requireVersion(expected: number | undefined, current: number): void {

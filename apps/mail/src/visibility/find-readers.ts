@@ -21,7 +21,7 @@ export async function findReaders(
     throw new InvalidError(`places and readers may have at most ${LIMIT} entries each.`);
   }
   if (request.places.length === 0 || request.readers.length === 0) {
-    return { places: request.places.map(() => ({ userIds: [] })) };
+    return { places: request.places.map(() => ({ userIds: [], senderIds: [] })) };
   }
   const places = request.places.map((place) => ({
     conversationId: uuidOrNull('places.conversation_id', place.conversationId),
@@ -35,7 +35,7 @@ export async function findReaders(
   const found = await database.inTenant(organizationId, (tx) =>
     selectReaders(tx, organizationId, places, readers),
   );
-  return { places: places.map((_, index) => ({ userIds: found.get(index) ?? [] })) };
+  return { places: places.map((_, index) => found.get(index) ?? { userIds: [], senderIds: [] }) };
 }
 
 function uuid(field: string, text: string): string {

@@ -43,6 +43,7 @@ export async function sendTest(
           departmentId: null,
           conversationId: null,
           sequence: event.sequence,
+          needsSend: false,
           body: eventBody(event),
           occurredAt: event.timestamp,
         },

@@ -98,6 +98,7 @@ export interface MessagePlace {
   mailbox_id: string | null;
   department_id: string | null;
   conversation_id: string | null;
+  needs_send: boolean | null;
 }
 
 /** @throws NotFoundError */
@@ -107,7 +108,7 @@ export async function loadMessage(
   eventId: string,
 ): Promise<MessagePlace> {
   const { rows } = await tx.query<MessagePlace>(
-    `select body, mailbox_id, department_id, conversation_id from message
+    `select body, mailbox_id, department_id, conversation_id, needs_send from message
       where organization_id = $1 and event_id = $2`,
     [organizationId, eventId],
   );

@@ -10,7 +10,8 @@ import { loadDelivery, loadMessage } from './delivery-store';
 import { renderDelivery } from './render-delivery';
 
 /**
- * With the body as it is sent, for callers with `mail.read`; null for others.
+ * With the body as it is sent, for callers with `mail.read`, and `mail.send` where it tells of a blind copy; null for
+ * others.
  * @throws NotFoundError when endpoint or delivery is not the caller's, or when they may not read the
  *   conversation of its event any more
  */
@@ -28,11 +29,13 @@ export async function getDelivery(
   const place = { ...message, trigger: row.trigger };
   const readable = await mayReadNow(visibility, organizationId, principal, [place]);
   if (!readable(place)) throw new NotFoundError('delivery');
+  const maySee = message.needs_send !== true || principal.scopes.includes('mail.send');
   const record: WebhookDeliveryDetail = {
     ...renderDelivery(row),
-    body: principal.scopes.includes('mail.read')
-      ? (JSON.parse(message.body.toString('utf8')) as WebhookDeliveryDetail['body'])
-      : null,
+    body:
+      principal.scopes.includes('mail.read') && maySee
+        ? (JSON.parse(message.body.toString('utf8')) as WebhookDeliveryDetail['body'])
+        : null,
   };
   return { id, version: 0, json: jsonBytes(record), replayed: false };
 }

@@ -9,6 +9,7 @@ import { idempotentSealed } from '../sealed-answer';
 import { ensureTenantSecret, replaceSecret } from '../secrets/replace-secret';
 import type { WebhookDeps } from '../webhook-deps';
 import { MAX_ENDPOINTS, checkSettings } from './endpoint';
+import { makersOf, requireScopesFor } from './endpoint-makers';
 import { insertEndpoint, loadEndpoint, lockEndpointCount } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
 
@@ -37,6 +38,7 @@ export async function createEndpoint(
     timeoutMs: request.timeoutMs ?? null,
   };
   checkSettings(settings, deps.allowance);
+  requireScopesFor(principal, settings.eventTypes);
   return database.inTenant(organizationId, (tx) =>
     idempotentSealed(tx, context, sealing, async () => {
       const count = await lockEndpointCount(tx, organizationId);
@@ -64,6 +66,7 @@ export async function createEndpoint(
         rate_per_second: settings.ratePerSecond,
         max_concurrency: settings.maxConcurrency,
         timeout_ms: settings.timeoutMs,
+        ...makersOf(principal),
       });
       const scope = { organizationId, endpointId: id };
       const own = request.ownSecret

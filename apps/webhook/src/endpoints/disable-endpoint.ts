@@ -1,7 +1,7 @@
 import { noteAudit } from '@dak/platform/audit';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 
-export type DisabledReason = 'gone' | 'failing' | 'owner_inactive';
+export type DisabledReason = 'gone' | 'failing' | 'owner_inactive' | 'key_revoked';
 
 const CANCEL = `
   update delivery
@@ -33,21 +33,41 @@ export function disableEndpoint(
 }
 
 /** Of a person who was deactivated. @returns the endpoints */
-export async function disableEndpointsOf(
+export function disableEndpointsOf(
   tx: SqlExecutor,
   organizationId: string,
   userId: string,
 ): Promise<string[]> {
+  return disableWhere(tx, organizationId, 'owner_user_id = $3', userId, 'owner_inactive');
+}
+
+/** Of a key that was revoked or has expired. @returns the endpoints */
+export function disableEndpointsOfKey(
+  tx: SqlExecutor,
+  organizationId: string,
+  keyId: string,
+): Promise<string[]> {
+  return disableWhere(tx, organizationId, '$3 = any(key_ids)', keyId, 'key_revoked');
+}
+
+/** @param condition SQL about `$3` */
+async function disableWhere(
+  tx: SqlExecutor,
+  organizationId: string,
+  condition: string,
+  value: string,
+  reason: DisabledReason,
+): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
-    `update endpoint set status = 'disabled', disabled_reason = 'owner_inactive', disabled_at = now(),
+    `update endpoint set status = 'disabled', disabled_reason = $2, disabled_at = now(),
                          version = version + 1, updated_at = now()
-      where organization_id = $1 and owner_user_id = $2 and status = 'active'
+      where organization_id = $1 and status = 'active' and ${condition}
   returning id`,
-    [organizationId, userId],
+    [organizationId, reason, value],
   );
   const ids = rows.map(({ id }) => id);
   if (ids.length > 0) await cancelPending(tx, ids);
-  for (const id of ids) await noteDisabled(tx, organizationId, id, 'owner_inactive');
+  for (const id of ids) await noteDisabled(tx, organizationId, id, reason);
   return ids;
 }
 

@@ -1,6 +1,7 @@
 import { NotFoundError, isUuid, seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { DisabledReason } from './disable-endpoint';
+import type { Makers } from './endpoint-makers';
 
 /** As stored; times are RFC 3339. */
 export interface EndpointRow {
@@ -16,6 +17,8 @@ export interface EndpointRow {
   status: 'active' | 'disabled';
   disabled_reason: DisabledReason | null;
   disabled_at: string | null;
+  key_ids: string[] | null;
+  maker_scopes: string[] | null;
   own_secret: boolean;
   rate_per_second: number | null;
   max_concurrency: number | null;
@@ -31,7 +34,7 @@ export interface EndpointRow {
 }
 
 const COLUMNS = `e.id, e.owner_user_id, e.url, e.description, e.event_types, e.mailbox_ids, e.ordering, e.header_names,
-         e.enabled, e.status, e.disabled_reason, e.disabled_at, e.rate_per_second, e.max_concurrency, e.timeout_ms,
+         e.enabled, e.status, e.disabled_reason, e.disabled_at, e.key_ids, e.maker_scopes, e.rate_per_second, e.max_concurrency, e.timeout_ms,
          e.breaker_state, e.breaker_opened_at, e.next_probe_at, e.last_success_at, e.first_failure_at, e.version,
          e.created_at, e.updated_at,
          exists (select 1 from secret s
@@ -109,7 +112,7 @@ export async function lockEndpointCount(tx: SqlExecutor, organizationId: string)
   return rows[0]!.count;
 }
 
-export interface EndpointColumns {
+export interface EndpointColumns extends Makers {
   url: string;
   description: string;
   event_types: readonly string[];
@@ -132,8 +135,8 @@ export async function insertEndpoint(
   await tx.query(
     `insert into endpoint (organization_id, id, owner_user_id, url, description, event_types, mailbox_ids, ordering,
                            header_names, sealed_headers, enabled, rate_per_second, max_concurrency, timeout_ms,
-                           created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, now(), now())`,
+                           key_ids, maker_scopes, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, now(), now())`,
     [
       principal.organizationId,
       id,
@@ -149,6 +152,8 @@ export async function insertEndpoint(
       columns.rate_per_second,
       columns.max_concurrency,
       columns.timeout_ms,
+      columns.key_ids,
+      columns.maker_scopes,
     ],
   );
 }

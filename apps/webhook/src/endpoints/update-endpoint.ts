@@ -1,5 +1,5 @@
 import type { Document, UpdateEndpointRequest } from '@dak/contracts/webhook';
-import { InvalidError, VersionMismatchError } from '@dak/kernel';
+import { InvalidError, VersionMismatchError, type Principal } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
@@ -8,7 +8,13 @@ import type { WebhookDeps } from '../webhook-deps';
 import { hostOf } from './create-endpoint';
 import { cancelPending } from './disable-endpoint';
 import { checkSettings, type EndpointSettings } from './endpoint';
-import { loadEndpoint, updateEndpointRow, type EndpointColumns } from './endpoint-store';
+import { makersOf, makersWith, requireScopesFor, type Makers } from './endpoint-makers';
+import {
+  loadEndpoint,
+  updateEndpointRow,
+  type EndpointColumns,
+  type EndpointRow,
+} from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
 
 /**
@@ -29,7 +35,12 @@ export async function updateEndpoint(
     if (request.version !== undefined && request.version !== before.version) {
       throw new VersionMismatchError('webhook', before.version);
     }
-    const columns = columnsOf(settings, deps.sealing, organizationId);
+    const changed = columnsOf(settings, deps.sealing, organizationId);
+    // To stop it is always allowed.
+    if (changed.enabled !== false || Object.keys(changed).length > 1) {
+      requireScopesFor(principal, changed.event_types ?? before.event_types);
+    }
+    const columns = { ...changed, ...makersAfter(before, changed, principal) };
     // Whatever was queued at the moment of disabling: enabling brings nothing old.
     if (columns.enabled === true && before.status === 'disabled') {
       await cancelPending(tx, [request.id]);
@@ -54,6 +65,16 @@ export async function updateEndpoint(
   });
   deps.onChanged([request.id]);
   return document;
+}
+
+/** Enabling what Dak has disabled takes it over; whoever changes what goes where has part in it. */
+function makersAfter(
+  before: EndpointRow,
+  changed: Partial<EndpointColumns>,
+  principal: Principal,
+): Partial<Makers> {
+  if (changed.enabled === true && before.status === 'disabled') return makersOf(principal);
+  return Object.keys(changed).length === 0 ? {} : makersWith(before, principal);
 }
 
 const READERS: Record<string, (request: UpdateEndpointRequest) => Partial<EndpointSettings>> = {

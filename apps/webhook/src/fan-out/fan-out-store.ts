@@ -22,6 +22,8 @@ export interface NewMessage {
   departmentId: string | null;
   conversationId: string | null;
   sequence: number;
+  /** Only for who may send in the conversation. */
+  needsSend: boolean;
   body: Buffer;
   /** RFC 3339. */
   occurredAt: string;
@@ -50,7 +52,7 @@ export const STAMP = `e.version || ':' || coalesce((
 /** Owners who left and organizations that are suspended get nothing. */
 const INTERESTED = `
   select e.organization_id, e.id, e.owner_user_id, p.role, p.department_ids, e.event_types, e.mailbox_ids,
-         e.ordering, e.status, e.created_at, ${STAMP} as stamp
+         e.ordering, e.status, e.maker_scopes, e.created_at, ${STAMP} as stamp
     from endpoint e
     join person p on p.organization_id = e.organization_id and p.user_id = e.owner_user_id and p.active
     left join organization o on o.organization_id = e.organization_id
@@ -68,6 +70,7 @@ interface InterestedRow {
   mailbox_ids: string[];
   ordering: 'none' | 'conversation';
   status: string;
+  maker_scopes: string[] | null;
   created_at: string;
   stamp: string;
 }
@@ -88,6 +91,7 @@ export async function selectInterested(
     ownerDepartmentIds: row.department_ids,
     eventTypes: row.event_types,
     mailboxIds: row.mailbox_ids,
+    makerScopes: row.maker_scopes,
     createdAt: Date.parse(row.created_at),
     ordering: row.ordering,
     isActive: row.status === 'active',
@@ -98,13 +102,13 @@ export async function selectInterested(
 
 const INSERT_MESSAGES = `
   insert into message (organization_id, event_id, type, mailbox_id, department_id, conversation_id, sequence, body,
-                       occurred_at, created_at)
+                       occurred_at, needs_send, created_at)
   select m.organization_id, m.event_id, m.type, m.mailbox_id, m.department_id, m.conversation_id, m.sequence,
-         convert_to(m.body, 'UTF8'), m.occurred_at, now()
+         convert_to(m.body, 'UTF8'), m.occurred_at, m.needs_send, now()
     from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::bigint[], $8::text[],
-                $9::timestamptz[])
+                $9::timestamptz[], $10::boolean[])
          as m (organization_id, event_id, type, mailbox_id, department_id, conversation_id, sequence, body,
-               occurred_at)
+               occurred_at, needs_send)
       on conflict do nothing`;
 
 const INSERT_DELIVERIES = `
@@ -136,6 +140,7 @@ export function insertMessages(messages: readonly NewMessage[]): PreparedStateme
       messages.map((message) => message.sequence),
       messages.map((message) => message.body.toString('utf8')),
       messages.map((message) => message.occurredAt),
+      messages.map((message) => message.needsSend),
     ],
   };
 }

@@ -2,6 +2,7 @@ import {
   RuleMatched,
   PUBLIC_TOPICS,
   eventBody,
+  isOfBlindCopy,
   publicEvent,
   type EventEnvelope,
   type PublicEvent,
@@ -170,7 +171,11 @@ export class FanOut {
       const receivers = interests.filter(
         ({ endpoint, interest }) =>
           interest === 'matches' ||
-          mayRead(candidate.facts.conversationId ?? '', endpoint.ownerUserId),
+          mayRead(
+            candidate.facts.conversationId ?? '',
+            endpoint.ownerUserId,
+            candidate.facts.needsSend,
+          ),
       );
       if (receivers.length === 0) return [];
       const message = messageOf(candidate);
@@ -195,6 +200,7 @@ function candidatesOf(envelope: EventEnvelope): Candidate[] {
     occurredAt: envelope.occurredAt?.getTime() ?? 0,
     notifyWebhookIds:
       envelope.type === 'rule.matched' ? RuleMatched.decode(envelope.data).notifyWebhookIds : [],
+    needsSend: isOfBlindCopy(envelope),
   };
   return [{ envelope, uuid: uuidOfEvent(envelope.id), event, facts }];
 }
@@ -215,6 +221,7 @@ function messageOf({ envelope, event, facts }: Candidate): NewMessage {
     departmentId: envelope.departmentId ?? null,
     conversationId: facts.conversationId,
     sequence: envelope.sequence,
+    needsSend: facts.needsSend,
     body: eventBody(event),
     occurredAt: event.timestamp,
   };

@@ -6,6 +6,7 @@ const endpoint = (change: Partial<EndpointInterest> = {}): EndpointInterest => (
   ownerIsAdmin: true,
   eventTypes: [],
   mailboxIds: [],
+  makerScopes: null,
   createdAt: 10_000,
   ...change,
 });
@@ -15,6 +16,7 @@ const event = (change: Partial<EventFacts> = {}): EventFacts => ({
   conversationId: 'c1',
   occurredAt: 20_000,
   notifyWebhookIds: [],
+  needsSend: false,
   ...change,
 });
 

@@ -1,3 +1,5 @@
+import { mayGet } from '../endpoints/endpoint-makers';
+
 /** What fan-out needs to know of an endpoint that may get events. */
 export interface EndpointInterest {
   endpointId: string;
@@ -8,6 +10,8 @@ export interface EndpointInterest {
   eventTypes: readonly string[];
   /** Empty = all that the owner sees. */
   mailboxIds: readonly string[];
+  /** Of the keys that made it; null = all of the owner's. */
+  makerScopes: readonly string[] | null;
   /** Milliseconds since the epoch. */
   createdAt: number;
 }
@@ -20,6 +24,8 @@ export interface EventFacts {
   occurredAt: number;
   /** Endpoints that a rule asked to be told, whatever kinds they subscribe to. */
   notifyWebhookIds: readonly string[];
+  /** It tells of a blind copy. */
+  needsSend: boolean;
 }
 
 export type Interest =
@@ -38,6 +44,7 @@ export function interestIn(event: EventFacts, endpoint: EndpointInterest): Inter
   if (endpoint.createdAt > event.occurredAt + CLOCK_SKEW_MS) return 'none';
   const isNamed = event.notifyWebhookIds.includes(endpoint.endpointId);
   if (!isNamed && !wants(event, endpoint)) return 'none';
+  if (!mayGet(endpoint.makerScopes, event)) return 'none';
   if (endpoint.ownerIsAdmin) return 'matches';
   // What happened outside of conversations is for administrators.
   return event.conversationId === null ? 'none' : 'if_readable';

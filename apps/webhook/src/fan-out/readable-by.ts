@@ -20,15 +20,16 @@ const MAX_PLACES = 500;
 
 /**
  * Asks once who may read these conversations now. The answer is for the batch in hand and must not
- * be kept: an assignment that ends counts at once.
+ * be kept: an assignment that ends counts at once. What `needsSend` is for who may send there.
  * @throws UnavailableError and the like when the mail service does not answer; nothing may go out then
  */
 export async function readableBy(
   visibility: VisibilityClient,
   organizationId: string,
   places: readonly QuestionedPlace[],
-): Promise<(conversationId: string, userId: string) => boolean> {
+): Promise<(conversationId: string, userId: string, needsSend?: boolean) => boolean> {
   const readable = new Set<string>();
+  const sendable = new Set<string>();
   const byConversation = new Map(places.map((place) => [place.conversationId, place]));
   const readers = new Map(
     places.flatMap((place) => place.readers).map((reader) => [reader.userId, reader]),
@@ -56,9 +57,12 @@ export async function readableBy(
         isRead: true,
       },
     );
-    answer.places.forEach(({ userIds }, index) => {
-      for (const userId of userIds) readable.add(`${asked[index]!.conversationId}/${userId}`);
+    answer.places.forEach(({ userIds, senderIds }, index) => {
+      const { conversationId } = asked[index]!;
+      for (const userId of userIds) readable.add(`${conversationId}/${userId}`);
+      for (const userId of senderIds) sendable.add(`${conversationId}/${userId}`);
     });
   }
-  return (conversationId, userId) => readable.has(`${conversationId}/${userId}`);
+  return (conversationId, userId, needsSend = false) =>
+    (needsSend ? sendable : readable).has(`${conversationId}/${userId}`);
 }

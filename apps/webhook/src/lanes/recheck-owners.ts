@@ -14,6 +14,7 @@ interface QuestionedRow {
   mailbox_id: string | null;
   department_id: string | null;
   conversation_id: string | null;
+  needs_send: boolean | null;
   owner_user_id: string;
   department_ids: string[];
 }
@@ -21,7 +22,7 @@ interface QuestionedRow {
 /** Owners who see the whole organization need no question. */
 const QUESTIONED = `
   select d.organization_id, d.endpoint_id, d.id, d.trigger, m.mailbox_id, m.department_id, m.conversation_id,
-         e.owner_user_id, p.department_ids
+         m.needs_send, e.owner_user_id, p.department_ids
     from unnest($1::uuid[], $2::uuid[]) as w (endpoint_id, id)
     join delivery d on d.endpoint_id = w.endpoint_id and d.id = w.id
     join message m on m.organization_id = d.organization_id and m.event_id = d.event_id
@@ -87,8 +88,10 @@ async function unreadable(
   );
   const mayRead = await readableBy(visibility, organizationId, places);
   // What happened outside of conversations is for administrators; a test tells nothing about anybody.
-  return rows.filter(({ conversation_id, trigger, owner_user_id }) =>
-    conversation_id === null ? trigger !== 'test' : !mayRead(conversation_id, owner_user_id),
+  return rows.filter(({ conversation_id, trigger, owner_user_id, needs_send }) =>
+    conversation_id === null
+      ? trigger !== 'test'
+      : !mayRead(conversation_id, owner_user_id, needs_send ?? false),
   );
 }
 

@@ -3,7 +3,7 @@ import { InvalidError, isUuid } from '@dak/kernel';
 import { notesPublished } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
-import { disableEndpointsOf } from '../endpoints/disable-endpoint';
+import { disableEndpointsOf, disableEndpointsOfKey } from '../endpoints/disable-endpoint';
 import { selectEndpointIds } from '../endpoints/endpoint-store';
 import { saveOperations, saveOrganization, savePerson } from './tenant-store';
 
@@ -42,6 +42,15 @@ export function createTenantHandlers(deps: {
         if (!isNews || request.active) return [];
         return disableEndpointsOf(tx, request.organizationId, request.userId);
       });
+      onChanged(changed);
+      return {};
+    },
+    async putKeyEnd({ organizationId, keyId }) {
+      requireUuid('organization_id', organizationId);
+      requireUuid('key_id', keyId);
+      const changed = await database.inTenant(organizationId, (tx) =>
+        disableEndpointsOfKey(tx, organizationId, keyId),
+      );
       onChanged(changed);
       return {};
     },

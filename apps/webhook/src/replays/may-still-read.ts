@@ -8,6 +8,8 @@ export interface RepeatedPlace {
   department_id: string | null;
   conversation_id: string | null;
   trigger: string;
+  /** Only for who may send there; null = no. */
+  needs_send: boolean | null;
 }
 
 /** Repeating is judged as a new event would be: by what the owner of the endpoint may read now. */
@@ -60,6 +62,8 @@ export async function mayReadNow(
     ),
   );
   // A test has no conversation and tells nothing about anybody.
-  return ({ conversation_id, trigger }) =>
-    conversation_id === null ? trigger === 'test' : mayRead(conversation_id, userId);
+  return ({ conversation_id, trigger, needs_send }) =>
+    conversation_id === null
+      ? trigger === 'test'
+      : mayRead(conversation_id, userId, needs_send ?? false);
 }

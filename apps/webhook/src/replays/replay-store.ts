@@ -109,7 +109,7 @@ export async function selectRepeated(
 ): Promise<RepeatedRow[]> {
   const { rows } = await tx.query<RepeatedRow>(
     `select d.id, d.event_id, d.event_type, d.trigger, d.order_key, d.order_seq, m.mailbox_id, m.department_id,
-            m.conversation_id
+            m.conversation_id, m.needs_send
        from delivery d
        join message m on m.organization_id = d.organization_id and m.event_id = d.event_id
       where ${conditionOf(replay)} and d.id > $5

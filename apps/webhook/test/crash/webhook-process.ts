@@ -16,7 +16,9 @@ async function main(): Promise<void> {
     databaseUrl: process.env['WEBHOOK_URL']!,
     log,
     visibility: {
-      findReaders: async ({ places }) => ({ places: places.map(() => ({ userIds: [] })) }),
+      findReaders: async ({ places }) => ({
+        places: places.map(() => ({ userIds: [], senderIds: [] })),
+      }),
     },
     logger: createLogger('webhook', 'fatal'),
     metrics: new Registry(),

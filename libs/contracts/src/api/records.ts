@@ -229,7 +229,9 @@ export const MessageRecord = z.object({
   from: nullable(AddressRecord),
   to: z.array(AddressRecord),
   cc: z.array(AddressRecord),
-  bcc: z.array(AddressRecord).describe('Only for callers with mail.send'),
+  bcc: z
+    .array(AddressRecord)
+    .describe('Only for callers with the level send at the mailbox, and of keys with mail.send'),
   reply_to: z.array(AddressRecord),
   subject: z.string(),
   body_text: nullable(z.string()),

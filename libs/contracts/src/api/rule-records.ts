@@ -89,6 +89,13 @@ const definition = {
 export const RuleRecord = z.object({
   id,
   ...definition,
+  status: z
+    .enum(['active', 'disabled'])
+    .describe('disabled = Dak stopped it; enabled: true resumes'),
+  disabled_reason: z
+    .enum(['key_revoked'])
+    .nullable()
+    .describe('key_revoked = an API key that made or changed it has ended'),
   version: z.int(),
   created_by: id.describe('The person behind it, also when a key of theirs made it'),
   created_by_name: z.string(),

@@ -5,7 +5,7 @@ export * from '../generated/dak/events/v1/mail_events';
 export * from '../generated/dak/events/v1/rule_events';
 export * from '../generated/dak/events/v1/tenant_events';
 export { MAX_EVENT_BYTES, eventBody } from './event-body';
-export { publicEvent, type PublicEvent } from './public-event';
+export { isOfBlindCopy, publicEvent, type PublicEvent } from './public-event';
 export {
   AUDIT_NOTED,
   EVENT_KINDS,

@@ -59,6 +59,20 @@ export function publicEvent(event: EventEnvelope): PublicEvent | null {
   };
 }
 
+/** Whether an event tells of a blind copy, so that it is only for who may send in its conversation. */
+export function isOfBlindCopy({ type, data }: EventEnvelope): boolean {
+  switch (type as EventKind) {
+    case 'mail.sent':
+      return MailSent.decode(data).blindCopy;
+    case 'mail.failed':
+      return MailFailed.decode(data).blindCopy;
+    case 'bounce.received':
+      return BounceReceived.decode(data).blindCopy;
+    default:
+      return false;
+  }
+}
+
 const RENDERERS: { [K in EventKind]: (data: Uint8Array) => KindData<K> } = {
   'mail.received': (bytes) => {
     const data = MailReceived.decode(bytes);

@@ -22,8 +22,11 @@ const SIGNATURE = {
 const LABEL = { scopes: ['mail.write'], role: 'admin', holder: 'organization' } as const;
 const TEMPLATE = { scopes: ['templates.manage'], holder: 'organization' } as const;
 const RULE = { scopes: ['rules.manage'], holder: 'maker' } as const;
+const RUN_CONDITION = 'What the mail has (`actual`) is shown with mail.read and null without.';
 const WEBHOOK = { scopes: ['webhooks.manage'], holder: 'maker' } as const;
 const DOMAIN = { scopes: ['domains.manage'], role: 'admin', holder: 'organization' } as const;
+const WEBHOOK_CONDITION =
+  'Needs mail.read unless event_types names only agent.action and domain.verified.';
 const DEPARTMENT = { scopes: ['departments.manage'], holder: 'organization' } as const;
 const REPORT = { scopes: ['reports.read'], holder: 'organization' } as const;
 
@@ -75,6 +78,7 @@ export const RIGHTS = {
     scopes: ['rules.manage'],
     holder: 'mailbox',
     level: 'read',
+    condition: RUN_CONDITION,
   },
   'POST /conversations/{id}/reply': SEND,
   'POST /conversations/{id}/forward': SEND,
@@ -125,22 +129,28 @@ export const RIGHTS = {
   'PATCH /rules/{id}': RULE,
   'DELETE /rules/{id}': RULE,
   'GET /rules/{id}/versions': RULE,
-  'GET /rules/{id}/runs': RULE,
-  'POST /rules/test': RULE,
+  'GET /rules/{id}/runs': { ...RULE, condition: RUN_CONDITION },
+  'POST /rules/test': { ...RULE, also: ['mail.read'] },
   'POST /rules/dry-run': RULE,
-  'GET /rules/dry-run/{id}': RULE,
+  'GET /rules/dry-run/{id}': {
+    ...RULE,
+    condition: '`samples` are shown with mail.read and empty without.',
+  },
 
   'GET /events/stream': { scopes: ['mail.read'], holder: 'mailbox', level: 'read' },
   'GET /webhooks/event-types': { scopes: ['webhooks.manage'], holder: 'everybody' },
   'GET /webhooks': WEBHOOK,
-  'POST /webhooks': WEBHOOK,
+  'POST /webhooks': { ...WEBHOOK, condition: WEBHOOK_CONDITION },
   'GET /webhooks/{id}': WEBHOOK,
-  'PATCH /webhooks/{id}': WEBHOOK,
+  'PATCH /webhooks/{id}': { ...WEBHOOK, condition: WEBHOOK_CONDITION },
   'DELETE /webhooks/{id}': WEBHOOK,
   'POST /webhooks/{id}/rotate-secret': WEBHOOK,
   'POST /webhooks/{id}/test': WEBHOOK,
   'GET /webhooks/{id}/deliveries': WEBHOOK,
-  'GET /webhooks/{id}/deliveries/{did}': WEBHOOK,
+  'GET /webhooks/{id}/deliveries/{did}': {
+    ...WEBHOOK,
+    condition: '`body` is shown with mail.read and null without.',
+  },
   'GET /webhooks/{id}/deliveries/{did}/attempts': WEBHOOK,
   'POST /webhooks/{id}/deliveries/{did}/retry': WEBHOOK,
   'POST /webhooks/{id}/replay': WEBHOOK,

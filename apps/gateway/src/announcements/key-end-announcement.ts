@@ -1,0 +1,47 @@
+import { ANNOUNCED_AT_ONCE, type Announcement } from './announcer';
+
+/** A key that was revoked or has expired. */
+export interface KeyEnd {
+  organizationId: string;
+  keyId: string;
+  version: number;
+}
+
+export type AnnounceKeyEnd = (end: KeyEnd) => Promise<void>;
+
+/** Longer than any request may take. */
+const LAST_REQUEST = "interval '2 minutes'";
+
+/**
+ * Told twice: at once, and when no request that the key began can be under way any more, so that what such a
+ * request has still made ends too.
+ */
+const PENDING = `
+  with ended as (
+    select organization_id, id, end_told,
+           case when least(revoked_at, expires_at) <= now() - ${LAST_REQUEST} then 2 else 1 end as version
+      from api_key
+     where end_told < 2
+       and (revoked_at is not null or expires_at <= now()))
+  select organization_id as "organizationId", id as "keyId", version
+    from ended
+   where end_told < version
+     and ($1::uuid is null or organization_id = $1)
+   order by organization_id, id
+   limit ${ANNOUNCED_AT_ONCE}`;
+
+const TOLD = `
+  update api_key
+     set end_told = $3
+   where organization_id = $1
+     and id = $2
+     and end_told < $3`;
+
+export function keyEndAnnouncement(announce: AnnounceKeyEnd): Announcement<KeyEnd> {
+  return {
+    pending: PENDING,
+    announced: TOLD,
+    keyOf: ({ organizationId, keyId }) => [organizationId, keyId],
+    announce,
+  };
+}
