@@ -4,7 +4,9 @@ import type { CallContext } from '@dak/platform/grpc';
 import { pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from './conversation-deps';
 import { conversationFilter } from './conversation-filter';
-import { COUNT_LIMIT, conversationPage, type ConversationSort } from './conversation-page-sql';
+import { findConversations } from '../search/find-conversations';
+import { COUNT_LIMIT, conversationPage } from './conversation-page-sql';
+import type { ConversationSort } from './listed-conversations';
 import { renderConversations, type ConversationTexts } from './render-conversation';
 
 /**
@@ -34,6 +36,14 @@ export async function listConversations(
       nextCursor: '',
     };
   }
+  const position = (row: ConversationTexts) => [row[sort.column], row.id];
+  if (filter.query !== null) {
+    const searched = { ...filter, query: filter.query };
+    const { rows, total } = await database.inTenant(principal.organizationId, (tx) =>
+      findConversations(tx, principal, searched, sort, window),
+    );
+    return pageOf(cursorKey, scope, window, rows, total, renderConversations, position);
+  }
   const { statements, isExact } = conversationPage(principal, filter, sort, window);
   const results = await database.batchInTenant(principal.organizationId, statements);
   const rows = (results[0] ?? []).filter((row) => row['id'] !== null);
@@ -45,7 +55,7 @@ export async function listConversations(
     rows as unknown as ConversationTexts[],
     { count, isEstimate: !isExact && count > COUNT_LIMIT },
     renderConversations,
-    (row) => [row[sort.column], row.id],
+    position,
   );
 }
 

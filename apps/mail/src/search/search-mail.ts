@@ -5,7 +5,6 @@ import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversations/conversation-deps';
 import { conversationFilter } from '../conversations/conversation-filter';
-import { COUNT_LIMIT } from '../conversations/conversation-page-sql';
 import { selectHits } from './search-store';
 import { textQuery } from './text-query';
 
@@ -43,7 +42,7 @@ export async function searchMail(
   const window = pageWindow(cursorKey, scope, request.page);
   const { hits, total } =
     filter === null || query === null
-      ? { hits: [], total: 0 }
+      ? { hits: [], total: { count: 0, isEstimate: false } }
       : await database.inTenant(organizationId, (tx) =>
           selectHits(tx, principal, query, filter, types, window),
         );
@@ -52,7 +51,7 @@ export async function searchMail(
     scope,
     window,
     hits,
-    { count: total, isEstimate: total > COUNT_LIMIT },
+    total,
     (shown) =>
       jsonBytes(
         shown.map((hit): SearchHitRecord => ({

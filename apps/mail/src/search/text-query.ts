@@ -4,20 +4,34 @@ const MAX_WORDS = 16;
 const OPERATORS = /["]|(^|\s)-\S|(^|\s)or(\s|$)/i;
 /** A phrase in quotes, or what stands between blanks; either may be refused by a minus. */
 const TERMS = /(-?)(?:"([^"]*)"?|([^\s"]+))/gu;
+/** One or two letters of ASCII begin a tenth of all words: a search for them would read most of the index. */
+const TOO_SHORT_TO_BEGIN = /^[\x00-\x7f]{1,2}$/;
+
+export interface TextQuery {
+  /** Text of a tsquery. */
+  text: string;
+  /** Texts of tsqueries of which all must hold; together they are `text`. */
+  terms: string[];
+}
 
 /**
- * What a person typed, as the text of a PostgreSQL tsquery. Without operators every word must occur as the
+ * What a person typed, as a PostgreSQL tsquery. Without operators every word must occur as the
  * beginning of a word of the message, so that `meer` finds Meera and `customer.example` finds the
- * address. With them as web searches have it: "words in a row", `or` (binds less than a blank), and a
- * minus for what must not occur; words are whole ones then. Null when there is no word in it.
+ * address; words of one or two letters are whole ones. With operators as web searches have them: "words in
+ * a row", `or` (binds less than a blank), and a minus for what must not occur; words are whole ones
+ * then. Null when there is no word in it.
  */
-export function textQuery(typed: string): string | null {
+export function textQuery(typed: string): TextQuery | null {
   return OPERATORS.test(typed) ? webQuery(typed) : beginningsQuery(typed);
 }
 
-function beginningsQuery(typed: string): string | null {
+function beginningsQuery(typed: string): TextQuery | null {
   const tokens = [...searchTokens(typed)].slice(0, MAX_WORDS);
-  return tokens.length === 0 ? null : tokens.map(beginnings).join(' & ');
+  return tokens.length === 0 ? null : allOf(tokens.map(beginnings));
+}
+
+function allOf(terms: string[]): TextQuery {
+  return { text: terms.join(' & '), terms };
 }
 
 /** The token as the message may have it, or all its words; a whole address is not taken apart. */
@@ -26,7 +40,7 @@ function beginnings({ text, words }: SearchToken): string {
   return `(${prefix(text)} | (${words.map(prefix).join(' & ')}))`;
 }
 
-function webQuery(typed: string): string | null {
+function webQuery(typed: string): TextQuery | null {
   const alternatives: string[][] = [[]];
   let words = 0;
   for (const [term, minus, phrase, plain] of typed.matchAll(TERMS)) {
@@ -41,11 +55,14 @@ function webQuery(typed: string): string | null {
     const whole = row.length === 1 ? query : `(${query})`;
     alternatives.at(-1)!.push(minus === '-' ? `!${whole}` : whole);
   }
-  const parts = alternatives.filter((terms) => terms.length > 0).map((terms) => terms.join(' & '));
+  const parts = alternatives.filter((terms) => terms.length > 0);
   if (parts.length === 0) return null;
-  return parts.length === 1 ? parts[0]! : parts.map((part) => `(${part})`).join(' | ');
+  if (parts.length === 1) return allOf(parts[0]!);
+  const text = parts.map((terms) => `(${terms.join(' & ')})`).join(' | ');
+  return { text, terms: [`(${text})`] };
 }
 
 function prefix(lexeme: string): string {
-  return `${quotedLexeme(lexeme)}:*`;
+  const quoted = quotedLexeme(lexeme);
+  return TOO_SHORT_TO_BEGIN.test(lexeme) ? quoted : `${quoted}:*`;
 }
