@@ -60,12 +60,12 @@ export async function measurePipeline(
   const pipeline = createInboundPipeline({
     database,
     blobs,
-    read: (raw) => pool.read(raw),
+    read: (raw, request) => pool.read(raw, request),
     log: console,
     batchSize: load.batchSize,
     lanes: load.lanes,
-    onStored: (count) => {
-      stored += count;
+    onStored: (entries) => {
+      stored += entries.length;
       if (stored >= load.messages) finish();
     },
   });

@@ -49,6 +49,7 @@ import { createDraftHandlers } from './drafts/handlers';
 import { createImportHandlers } from './import/handlers';
 import { createAddressDirectory } from './inbound/address-directory';
 import { watchBurst } from './inbound/burst';
+import { createClientCosts } from './inbound/client-costs';
 import { createInbound, type InboundPorts } from './inbound/inbound';
 import { createInboundMetrics } from './inbound/inbound-metrics';
 import { createInboundPipeline } from './inbound/inbound-pipeline';
@@ -59,6 +60,7 @@ import { createMailboxHandlers } from './mailboxes/handlers';
 import { createTenantHandlers } from './organizations/handlers';
 import { createWithTenant } from './prisma-tenant';
 import { registerQueueGauges } from './queue-gauges';
+import { clientOf } from './reading/flow-client';
 import { ReadingPool } from './reading/reading-pool';
 import { createDryRunWorker } from './rules/dry-run-worker';
 import { createRuleHandlers } from './rules/handlers';
@@ -122,6 +124,8 @@ export interface MailService {
 }
 
 const MINUTE_MS = 60_000;
+/** Reading time that the mail of one client may take in a minute before it waits for that of others. */
+const READING_BUDGET_MS = 10_000;
 
 /** Builds and joins the parts of the mail service. */
 export function createMailService(options: MailServiceOptions): MailService {
@@ -142,15 +146,26 @@ export function createMailService(options: MailServiceOptions): MailService {
     onError: failed('events could not be moved to the log; it is tried again'),
   });
   registerOutboxMetrics(options.metrics, 'mail', relay);
+  const costs = createClientCosts(READING_BUDGET_MS, () => performance.now());
   const reading = new ReadingPool({
     workerFile: options.readingWorkerFile,
     size: options.parserThreads,
+    onRead: (flow, milliseconds, inFull) => {
+      costs.note(clientOf(flow), milliseconds);
+      inboundMetrics.read(milliseconds / 1000, inFull);
+    },
   });
   const arrivals = watchBurst({ now: () => performance.now() });
   const pipeline = createInboundPipeline({
     database,
     blobs,
-    read: (raw) => reading.read(raw),
+    read: (raw, request) => reading.read(raw, request),
+    expensiveClients: () => costs.expensive(),
+    onStored: (entries) => {
+      for (const { source, receivedAt } of entries) {
+        if (source !== 'import') inboundMetrics.stored((clock() - receivedAt.getTime()) / 1000);
+      }
+    },
     log: logger,
     owner: () => readProcessName(options.journalFolder),
     mustYield: () => arrivals.hasPrecedence(),

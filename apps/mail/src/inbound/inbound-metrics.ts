@@ -8,8 +8,8 @@ export interface InboundMetrics {
   watchSessions(protocol: MailProtocol, sessions: () => number): void;
   refused(protocol: MailProtocol, reason: RefusalReason): void;
   accepted(protocol: MailProtocol): void;
-  /** A message was read; `inTime` is false when it took too long and only a part of it could be read. */
-  read(seconds: number, inTime: boolean): void;
+  /** A message was read; `inFull` is false when it took too long and only a part of it could be read. */
+  read(seconds: number, inFull: boolean): void;
   /** A message that had been accepted so long ago became visible. Imports do not count. */
   stored(secondsSinceAccepted: number): void;
 }
@@ -42,7 +42,7 @@ export function createInboundMetrics(registry: Registry): InboundMetrics {
   const reading = new Histogram({
     name: 'dak_mail_reading_seconds',
     help: 'Time that one message took to be read',
-    labelNames: ['in_time'],
+    labelNames: ['in_full'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
@@ -56,7 +56,7 @@ export function createInboundMetrics(registry: Registry): InboundMetrics {
     watchSessions: (protocol, count) => void sessions.set(protocol, count),
     refused: (protocol, reason) => refusals.inc({ protocol, reason }),
     accepted: (protocol) => accepted.inc({ protocol }),
-    read: (seconds, inTime) => reading.observe({ in_time: String(inTime) }, seconds),
+    read: (seconds, inFull) => reading.observe({ in_full: String(inFull) }, seconds),
     stored: (seconds) => waits.observe(Math.max(0, seconds)),
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
@@ -8,14 +9,16 @@ import { failAbandonedImports } from '../import/import-store';
 import { failedReading } from '../reading/failed-reading';
 import { NumberReserve } from './number-reserve';
 import { rawOf, readEntries, storeBlobs, type ReadMessage } from './read-entries';
+import type { SpoolEntry } from './spool-entry';
+import { createSpoolLeases } from './spool-leases';
 import {
   claimSpoolEntries,
   deferSpoolEntry,
-  releaseSpoolEntries,
   takeBackSpoolEntries,
   type ClaimedEntry,
 } from './spool-store';
-import { storeInbound } from './store-inbound';
+import { createSpoolTurns } from './spool-turns';
+import { storeInbound, type ReadEntry } from './store-inbound';
 
 export interface InboundPipelineOptions {
   readonly database: Database;
@@ -27,14 +30,20 @@ export interface InboundPipelineOptions {
   /** Whether what arrives has precedence at the moment; no batch is begun meanwhile. @default never */
   readonly mustYield?: () => boolean;
   /** Called after messages were stored: the outbox has events. */
-  readonly onStored?: (messages: number) => void;
+  readonly onStored?: (entries: readonly SpoolEntry[]) => void;
+  /** Clients whose mail waits until no other is due. @default none */
+  readonly expensiveClients?: () => readonly string[];
   /** Entries of one claim. @default 100 */
   readonly batchSize?: number;
+  /** Octets of raw mail of one claim; one message is taken whatever its size. @default 64 MiB */
+  readonly batchBytes?: number;
+  /** Milliseconds after which what was claimed and not begun is given back, for others to have a turn. @default 1500 */
+  readonly sliceMs?: number;
   /** Batches worked on at the same time: one is read while the other is stored. @default 2 */
   readonly lanes?: number;
   /** Milliseconds between looks at the spool when nobody wakes the pipeline. @default 1000 */
   readonly pollMs?: number;
-  /** Seconds after which the entries of a worker that died are taken over. @default 120 */
+  /** Seconds after which the entries of a worker that died are taken over. @default 10 */
   readonly leaseSeconds?: number;
 }
 
@@ -57,6 +66,10 @@ const SWEEP_MS = 60_000;
 /** Between looks at whether arrivals still have precedence. */
 const YIELD_MS = 20;
 
+/** For a message that has waited for its turn: it is read whatever that takes. */
+const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
+
 const NOTICE = 'This message could not be processed. It is attached as it arrived.';
 
 /**
@@ -68,7 +81,8 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   const batchSize = options.batchSize ?? 100;
   const lanes = options.lanes ?? 2;
   const pollMs = options.pollMs ?? 1000;
-  const leaseSeconds = options.leaseSeconds ?? 120;
+  const leaseSeconds = options.leaseSeconds ?? 10;
+  const sliceMs = options.sliceMs ?? 1_500;
   const numbers = new NumberReserve(database);
   let owner: string = randomUUID();
   let stopping = false;
@@ -96,22 +110,47 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     timer.abort();
   };
 
-  const claim = () =>
-    database.asWorker((tx) => claimSpoolEntries(tx, owner, batchSize, leaseSeconds));
+  const leases = createSpoolLeases(database, () => owner, leaseSeconds);
+  const turns = createSpoolTurns(options.expensiveClients ?? (() => []), (turn) =>
+    database.asWorker((tx) =>
+      claimSpoolEntries(tx, {
+        ...turn,
+        owner,
+        limit: batchSize,
+        maxBytes: options.batchBytes ?? 64 * 1024 * 1024,
+        leaseSeconds,
+      }),
+    ),
+  );
 
-  const store = async (organizationId: string, entries: readonly ClaimedEntry[]) => {
-    const items = await readEntries(blobs, read, organizationId, entries);
+  const store = async (organizationId: string, items: readonly ReadEntry[]) => {
     await storeInbound(database, numbers, organizationId, items);
-    onStored?.(items.length);
+    const stored = items.map(({ entry }) => entry);
+    leases.letGo(stored);
+    onStored?.(stored);
+  };
+
+  /** @param left those not stored yet: what is stored leaves it */
+  const storeInTime = async (
+    organizationId: string,
+    left: Map<string, ClaimedEntry>,
+    signal: AbortSignal,
+  ) => {
+    const entries = [...left.values()];
+    for await (const items of readEntries(blobs, read, organizationId, entries, signal)) {
+      await store(organizationId, items);
+      for (const { entry } of items) left.delete(entry.id);
+    }
   };
 
   const storeOpaque = async (entry: ClaimedEntry) => {
     const raw = await rawOf(blobs, entry);
     const reading = failedReading(raw);
     const { organizationId } = entry;
-    const items = await storeBlobs(blobs, organizationId, [entry], [raw], [reading], NOTICE);
-    await storeInbound(database, numbers, organizationId, items);
-    onStored?.(1);
+    await store(
+      organizationId,
+      await storeBlobs(blobs, organizationId, [entry], [raw], [reading], NOTICE),
+    );
   };
 
   const defer = async (entry: ClaimedEntry, error: unknown) => {
@@ -121,53 +160,70 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     await database.asWorker((tx) =>
       deferSpoolEntry(tx, entry.organizationId, entry.id, seconds, reason),
     );
+    leases.letGo([entry]);
   };
 
   /** One message that fails must not hold up those it was claimed with. */
-  const storeAlone = async (entry: ClaimedEntry) => {
+  const storeAlone = async (entry: ClaimedEntry, left: Map<string, ClaimedEntry>) => {
     try {
       if (entry.attempts > MAX_ATTEMPTS) await storeOpaque(entry);
-      else await store(entry.organizationId, [entry]);
+      else await storeInTime(entry.organizationId, new Map([[entry.id, entry]]), NEVER);
     } catch (error) {
       if (isOutage(error)) throw error;
       await defer(entry, error);
     }
+    left.delete(entry.id);
   };
 
-  const storeOrganization = async (organizationId: string, entries: readonly ClaimedEntry[]) => {
-    const [fresh, troubled] = [
-      entries.filter((entry) => entry.attempts === 1),
-      entries.filter((entry) => entry.attempts > 1),
-    ];
+  /** @param left entries of one organization; what is stored or put off leaves it, the rest had no time */
+  const storeOrganization = async (
+    organizationId: string,
+    left: Map<string, ClaimedEntry>,
+    signal: AbortSignal,
+  ) => {
+    const troubled = [...left.values()].filter((entry) => entry.attempts > 1);
+    for (const entry of troubled) left.delete(entry.id);
     try {
-      if (fresh.length > 0) await store(organizationId, fresh);
+      await storeInTime(organizationId, left, signal);
     } catch (error) {
-      if (isOutage(error)) throw error;
-      log.warn(
-        { err: error, organizationId, messages: fresh.length },
-        'batch not stored, one by one',
-      );
-      for (const entry of fresh) await storeAlone(entry);
+      if (isOutage(error)) {
+        for (const entry of troubled) left.set(entry.id, entry);
+        throw error;
+      }
+      log.warn({ err: error, organizationId, messages: left.size }, 'batch not stored, one by one');
+      for (const entry of left.values()) {
+        if (signal.aborted) break;
+        await storeAlone(entry, left);
+      }
     }
-    for (const entry of troubled) await storeAlone(entry);
+    for (const entry of troubled) left.set(entry.id, entry);
+    for (const entry of troubled) {
+      if (signal.aborted) break;
+      await storeAlone(entry, left);
+    }
   };
 
   /** @returns entries taken */
   const work = async (): Promise<number> => {
-    const entries = await claim();
+    await leases.settle();
+    const entries = leases.hold(await turns.next());
+    if (entries.length === 0) return 0;
+    const slice = new AbortController();
+    setMaxListeners(0, slice.signal);
+    const timer = setTimeout(() => slice.abort(), sliceMs);
     const groups = Map.groupBy(entries, (entry) => entry.organizationId);
-    const results = await Promise.allSettled(
-      [...groups].map(([organizationId, group]) => storeOrganization(organizationId, group)),
+    const lefts = [...groups].map(
+      ([organizationId, group]) =>
+        [organizationId, new Map(group.map((entry) => [entry.id, entry]))] as const,
     );
-    const failed = [...groups.values()].filter((_, index) => results[index]!.status === 'rejected');
-    if (failed.length > 0) {
-      // Nothing is wrong with these messages: they are not to be counted as tried.
-      const reason: unknown = results.find((result) => result.status === 'rejected')?.reason;
-      await database
-        .asWorker((tx) => releaseSpoolEntries(tx, failed.flat()))
-        .catch(() => undefined);
-      throw reason;
-    }
+    const results = await Promise.allSettled(
+      lefts.map(([organizationId, left]) => storeOrganization(organizationId, left, slice.signal)),
+    );
+    clearTimeout(timer);
+    // Nothing is wrong with these messages: they are not to be counted as tried.
+    await leases.giveBack(lefts.flatMap(([, left]) => [...left.values()]));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
     return entries.length;
   };
 
@@ -211,6 +267,8 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
       stopping = true;
       wake();
       await Promise.all(running.splice(0));
+      await leases.settle().catch(() => undefined);
+      leases.stop();
     },
     async drain() {
       while ((await work()) > 0);

@@ -1,10 +1,13 @@
 import type { PreparedStatement, SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../sql-parameters';
+import { flowOf } from './flow';
 import type { SpoolEntry } from './spool-entry';
 
 /** A claimed row: the entry and how often it has been tried, this time included. */
 export interface ClaimedEntry extends SpoolEntry {
   readonly attempts: number;
+  /** See `flowOf`. */
+  readonly flow: string;
 }
 
 /**
@@ -15,17 +18,17 @@ const INSERT = `
   insert into inbound_spool
          (organization_id, id, mailbox_id, source, priority, queue_id, mail_from, recipient,
           client_address, helo, protocol, tls, raw, raw_sha256, size_bytes, import_id, import_index,
-          unread, labels, next_attempt_at, received_at)
+          unread, labels, next_attempt_at, received_at, flow)
   select e.organization_id, e.id, e.mailbox_id, e.source, case e.source when 'import' then 1 else 0 end,
          e.queue_id, e.mail_from, e.recipient, e.client_address, e.helo, e.protocol, e.tls,
          case when e.raw_from is not null then substring($2::bytea from e.raw_from for e.size_bytes::integer) end,
          e.raw_sha256, e.size_bytes, e.import_id, e.import_index, e.unread, e.labels,
-         e.received_at, e.received_at
+         e.received_at, e.received_at, e.flow
     from json_to_recordset($1::json) as e
          (organization_id uuid, id uuid, mailbox_id uuid, source text, queue_id text, mail_from text,
           recipient text, client_address text, helo text, protocol text, tls jsonb, raw_from integer,
           raw_sha256 text, size_bytes bigint, import_id uuid, import_index integer, unread boolean,
-          labels text[], received_at timestamptz)`;
+          labels text[], received_at timestamptz, flow text)`;
 
 /** The statement that makes entries durable, whatever tenants they belong to; needs the worker setting for more than one. */
 export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
@@ -53,6 +56,7 @@ export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
       unread: entry.unread,
       labels: entry.labels,
       received_at: entry.receivedAt.toISOString(),
+      flow: flowOf(entry),
     };
   });
   const bytes = Buffer.concat(entries.flatMap((entry) => (entry.raw === null ? [] : [entry.raw])));
@@ -80,35 +84,128 @@ interface SpoolRow {
   labels: string[];
   attempts: number;
   received_at: string;
+  flow: string;
 }
 
+/** Live mail before imports. */
+export type SpoolPriority = 0 | 1;
+
+export interface SpoolClaim {
+  readonly owner: string;
+  readonly priority: SpoolPriority;
+  readonly limit: number;
+  /** Octets of raw mail; one message is claimed whatever its size. */
+  readonly maxBytes: number;
+  readonly leaseSeconds: number;
+  /** The organization that had a turn last; null at the beginning. */
+  readonly after: string | null;
+  /** The flow that had a turn last, by organization. */
+  readonly flowsAfter: ReadonlyMap<string, string>;
+  /** Clients whose mail is left for later. */
+  readonly without: readonly string[];
+}
+
+/** Organizations and flows that one claim looks at. */
+const MAX_ORGANIZATIONS = 16;
+const MAX_FLOWS = 64;
+const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
+
 /**
- * Claims up to `limit` due rows, live mail before imports, until `leaseSeconds` from now; other
- * workers pass over them. A row whose worker dies is due again when its lease is over, or when that
- * worker starts again: {@link takeBackSpoolEntries}.
+ * The next one of a ring: the first after a value, else the first of all. The index is descended once per
+ * step, so that a claim costs the same whatever one sender has piled up.
+ */
+const ring = (column: string, where: string, after: string) => `
+  select coalesce((select ${column} from inbound_spool where ${where} and ${column} > ${after}
+                    order by ${column} limit 1),
+                  (select ${column} from inbound_spool where ${where} order by ${column} limit 1)) as next`;
+
+const CLAIM = `
+  with recursive organizations as (
+         select next as id, next as first, 1 as step
+           from (${ring('organization_id', 'priority = $4', '$5::uuid')}) begin
+          where next is not null
+          union all
+         select r.next, o.first, o.step + 1
+           from organizations o cross join lateral (${ring('organization_id', 'priority = $4', 'o.id')}) r
+          where o.step < ${MAX_ORGANIZATIONS} and r.next is not null and r.next <> o.first),
+       flows as (
+         select o.id as organization_id, r.next as flow, r.next as first, 1 as step
+           from organizations o
+           cross join lateral (${ring('flow', 'priority = $4 and organization_id = o.id', `coalesce($6::json ->> o.id::text, '')`)}) r
+          where r.next is not null
+          union all
+         select f.organization_id, r.next, f.first, f.step + 1
+           from flows f
+           cross join lateral (${ring('flow', 'priority = $4 and organization_id = f.organization_id', 'f.flow')}) r
+          where f.step < greatest(4, ${MAX_FLOWS} / (select count(*) from organizations))
+            and r.next is not null and r.next <> f.first),
+       open as (
+         select organization_id, flow, step from flows where split_part(flow, '|', 1) <> all($7::text[])),
+       due as (
+         select s.organization_id, s.id, s.size_bytes, o.step,
+                row_number() over (partition by s.organization_id, o.flow order by s.next_attempt_at) as turn
+           from open o
+           cross join lateral (
+                 select organization_id, id, size_bytes, next_attempt_at
+                   from inbound_spool
+                  where priority = $4 and organization_id = o.organization_id and flow = o.flow
+                    and next_attempt_at <= now()
+                  order by next_attempt_at
+                  limit greatest(1, $1 / (select count(*) from open))
+                    for update skip locked) s),
+       fitting as (
+         select organization_id, id, row_number() over w as place, sum(size_bytes) over w as bytes
+           from due window w as (order by turn, step, organization_id, id))
+  update inbound_spool s
+     set attempts = attempts + 1, lease_owner = $3, next_attempt_at = now() + make_interval(secs => $2)
+    from fitting f
+   where s.organization_id = f.organization_id and s.id = f.id and (f.place = 1 or f.bytes <= $8)
+     and f.place <= $1
+  returning s.organization_id, s.id, s.mailbox_id, s.source, s.queue_id, s.mail_from, s.recipient,
+            s.client_address, s.helo, s.protocol, s.tls, s.raw, s.raw_sha256, s.size_bytes, s.import_id,
+            s.import_index, s.unread, s.labels, s.attempts, s.received_at, s.flow, f.place`;
+
+/**
+ * Claims due rows until `leaseSeconds` from now; other workers pass over them. Organizations and, within
+ * one, flows have turns. A row whose worker dies is due again when its lease is over, or when that worker
+ * starts again: {@link takeBackSpoolEntries}.
+ * @returns in the order in which they are to be read
  */
 export async function claimSpoolEntries(
   tx: SqlExecutor,
-  owner: string,
-  limit: number,
-  leaseSeconds: number,
+  claim: SpoolClaim,
 ): Promise<ClaimedEntry[]> {
-  const { rows } = await tx.query<SpoolRow>(
-    `update inbound_spool s
-        set attempts = attempts + 1, lease_owner = $3, next_attempt_at = now() + make_interval(secs => $2)
-       from (select organization_id, id
-               from inbound_spool
-              where next_attempt_at <= now()
-              order by priority, next_attempt_at
-              limit $1
-                for update skip locked) due
-      where s.organization_id = due.organization_id and s.id = due.id
-  returning s.organization_id, s.id, s.mailbox_id, s.source, s.queue_id, s.mail_from, s.recipient,
-            s.client_address, s.helo, s.protocol, s.tls, s.raw, s.raw_sha256, s.size_bytes, s.import_id,
-            s.import_index, s.unread, s.labels, s.attempts, s.received_at`,
-    [limit, leaseSeconds, owner],
+  const { rows } = await tx.query<SpoolRow & { place: number }>(CLAIM, [
+    claim.limit,
+    claim.leaseSeconds,
+    claim.owner,
+    claim.priority,
+    claim.after ?? NO_ORGANIZATION,
+    JSON.stringify(Object.fromEntries(claim.flowsAfter)),
+    claim.without,
+    claim.maxBytes,
+  ]);
+  return rows.sort((a, b) => a.place - b.place).map(toEntry);
+}
+
+/** Keeps claimed rows from being taken over for so much longer. */
+export async function renewSpoolLeases(
+  tx: SqlExecutor,
+  owner: string,
+  entries: readonly ClaimedEntry[],
+  leaseSeconds: number,
+): Promise<void> {
+  await tx.query(
+    `update inbound_spool
+        set next_attempt_at = now() + make_interval(secs => $4)
+      where (organization_id, id) in (select * from unnest($1::uuid[], $2::uuid[])) and lease_owner = $3`,
+    [
+      entries.map((entry) => entry.organizationId),
+      entries.map((entry) => entry.id),
+      owner,
+      leaseSeconds,
+    ],
   );
-  return rows.map(toEntry).sort(byArrival);
 }
 
 /**
@@ -152,16 +249,17 @@ export async function takeBackSpoolEntries(tx: SqlExecutor, owner: string): Prom
   return rowCount;
 }
 
-/** Gives claimed rows back untried: the process is stopping. */
+/** Gives claimed rows back untried, unless somebody took them over: nothing was wrong with them. */
 export async function releaseSpoolEntries(
   tx: SqlExecutor,
+  owner: string,
   entries: readonly ClaimedEntry[],
 ): Promise<void> {
   await tx.query(
     `update inbound_spool
         set lease_owner = null, attempts = attempts - 1, next_attempt_at = now()
-      where (organization_id, id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
-    [entries.map((entry) => entry.organizationId), entries.map((entry) => entry.id)],
+      where (organization_id, id) in (select * from unnest($1::uuid[], $2::uuid[])) and lease_owner = $3`,
+    [entries.map((entry) => entry.organizationId), entries.map((entry) => entry.id), owner],
   );
 }
 
@@ -187,9 +285,6 @@ function toEntry(row: SpoolRow): ClaimedEntry {
     unread: row.unread,
     labels: row.labels,
     attempts: row.attempts,
+    flow: row.flow,
   };
-}
-
-function byArrival(a: ClaimedEntry, b: ClaimedEntry): number {
-  return a.receivedAt.getTime() - b.receivedAt.getTime() || (a.id < b.id ? -1 : 1);
 }

@@ -37,8 +37,46 @@ export function readMessage(raw: Uint8Array): MessageReading {
   }
 }
 
-function readParsed(message: ParsedMessage, sizeBytes: number): MessageReading {
-  const bodies = readBodies(message.text, message.html);
+/** Characters of a text that is read the cheap way. */
+const MAX_PLAIN_LENGTH = 256 * 1024;
+
+/**
+ * What can be understood of a message without its HTML: the text as it stands or between the tags, files, headers. For
+ * one that took {@link readMessage} too long. Pure; never throws.
+ */
+export function readPlainly(raw: Uint8Array): MessageReading {
+  try {
+    const message = parseMessage(raw);
+    const text = message.text?.slice(0, MAX_PLAIN_LENGTH) ?? textBetween(message.html);
+    const bodies: Bodies = {
+      text,
+      isTextDerived: message.text === null && text !== null,
+      html: null,
+      htmlSafe: null,
+      textNew: text,
+      htmlNew: null,
+      extraction: null,
+    };
+    return readParsed(message, raw.byteLength, bodies);
+  } catch {
+    return failedReading(raw);
+  }
+}
+
+function textBetween(html: string | null): string | null {
+  const text = html
+    ?.slice(0, MAX_PLAIN_LENGTH)
+    .replace(/<[^<>]*>?/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return text === undefined || text === '' ? null : text;
+}
+
+function readParsed(
+  message: ParsedMessage,
+  sizeBytes: number,
+  bodies = readBodies(message.text, message.html),
+): MessageReading {
   const automation = automationSignals(message.headers);
   const feedback = readFeedbackReport(message);
   const delivery = feedback === null ? readDeliveryReport(message, bodies.text) : null;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-import { ReadingPool, type ReadingPoolOptions } from './reading-pool';
+import { ReadingNotBegun, ReadingPool, type ReadingPoolOptions } from './reading-pool';
 
 const repository = resolve(__dirname, '../../../..');
 const folder = mkdtempSync(join(tmpdir(), 'dak-reading-'));
@@ -35,8 +35,10 @@ beforeAll(() => {
     hostile,
     `import { readMessage } from '${join(__dirname, 'read-message')}';
      import { serveReadings } from '${join(__dirname, 'serve-readings')}';
-     serveReadings((raw) => {
+     serveReadings((raw, isPlain) => {
        const reading = readMessage(raw);
+       if (reading.subject === 'slow' && !isPlain) for (;;) { /* until terminated */ }
+       if (reading.subject.startsWith('long')) { const end = Date.now() + 1000; while (Date.now() < end); }
        if (reading.subject === 'hang') for (;;) { /* until terminated */ }
        if (reading.subject === 'eat') { const all = []; for (;;) all.push({ text: String(all.length) }); }
        if (reading.subject === 'die') process.exit(7);
@@ -105,6 +107,53 @@ describe('ReadingPool', () => {
       expect((await pool.read(mail('next'))).text).toBe('Hi');
     },
   );
+
+  it('reads a message the cheap way that takes too long', async () => {
+    const pool = open({ workerFile: hostileFile, timeoutMs: 1000 });
+    const reading = await pool.read(mail('slow', 'The text.'));
+    expect(reading).toMatchObject({ messageId: 'slow@b.c', text: 'The text.', defects: [] });
+  });
+
+  it('reads the mail of others while one flow takes long, and in turns', async () => {
+    const read: string[] = [];
+    const pool = open({ workerFile: hostileFile, reliefAfterMs: 50 });
+    const readInto = async (subject: string, flow: string) => {
+      await pool.read(mail(subject), { flow });
+      read.push(subject);
+    };
+    await readInto('warm', 'a|1');
+    const long = Array.from({ length: 4 }, (_, index) => readInto(`long${index}`, 'a|1'));
+    const began = performance.now();
+    await Promise.all([readInto('other client', 'b|2'), readInto('other mailbox', 'a|3')]);
+    const waited = performance.now() - began;
+    await Promise.all(long);
+    const last = read.indexOf('long3');
+    expect(read.indexOf('other client')).toBeLessThan(last);
+    expect(read.indexOf('other mailbox')).toBeLessThan(last);
+    expect(waited).toBeLessThan(performance.now() - began);
+  });
+
+  it('gives back a message whose turn has not come, and tells what the others took', async () => {
+    const noted: [string, boolean][] = [];
+    const pool = open({
+      workerFile: hostileFile,
+      onRead: (flow, milliseconds, inFull) => {
+        expect(milliseconds).toBeGreaterThanOrEqual(0);
+        noted.push([flow, inFull]);
+      },
+    });
+    const abort = new AbortController();
+    const first = pool.read(mail('long'), { flow: 'a', signal: abort.signal });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const second = pool.read(mail('second'), { flow: 'a', signal: abort.signal });
+    abort.abort();
+    await expect(second).rejects.toThrow(ReadingNotBegun);
+    expect((await first).subject).toBe('long');
+    await expect(pool.read(mail('late'), { signal: abort.signal })).rejects.toThrow(
+      ReadingNotBegun,
+    );
+    expect(noted).toEqual([['a', true]]);
+  });
 
   it('finishes what it was given before it closes, and takes no more', async () => {
     const pool = open();

@@ -5,11 +5,18 @@ export interface ReadingBatch {
   bytes: ArrayBuffer;
   /** Length of each message in `bytes`, in order. */
   lengths: number[];
+  /** Which of them are to be read the cheap way: see `readPlainly`. */
+  plain: boolean[];
 }
 
-/** The readings of a batch, in order; the bytes of attachments are transferred. */
+/**
+ * The next readings of a batch, in order; the bytes of attachments are transferred. A batch that takes
+ * long is answered in parts, so that what was read need not wait for the rest.
+ */
 export interface ReadingResults {
   readings: MessageReading[];
+  /** What each took. */
+  milliseconds: number[];
 }
 
 /** What the worker is started with. */

@@ -10,6 +10,10 @@ import {
 
 export interface ReadingJob {
   raw: Uint8Array;
+  /** Whose turn it uses up. */
+  flow: string;
+  /** Read the cheap way: the full one took too long. */
+  isPlain: boolean;
   resolve: (reading: MessageReading) => void;
   reject: (error: Error) => void;
 }
@@ -18,6 +22,8 @@ export interface ReadingThreadOptions {
   workerFile: string;
   timeoutMs: number;
   maxHeapMb: number;
+  /** A message was read. */
+  onRead: (job: ReadingJob, milliseconds: number) => void;
   /** The batch is done. */
   onIdle: () => void;
   /** The worker is gone, with the jobs it had and the one it was at, when that is known. Called once. */
@@ -29,8 +35,10 @@ export class ReadingThread {
   private readonly progress = new Int32Array(new SharedArrayBuffer(4)).fill(IDLE);
   private readonly worker: Worker;
   private jobs: readonly ReadingJob[] = [];
+  private answered = 0;
   private watchdog: NodeJS.Timeout | undefined;
   private watched = { index: IDLE, since: 0 };
+  private busySince = 0;
   private failure: Error | undefined;
   private isGone = false;
 
@@ -47,7 +55,7 @@ export class ReadingThread {
       // A bundle needs none of the flags of the process, and loaders among them would not fit.
       execArgv: [],
     });
-    this.worker.on('message', (results: ReadingResults) => this.finish(results));
+    this.worker.on('message', (results: ReadingResults) => this.take(results));
     this.worker.on('error', (error) => {
       this.failure ??= error instanceof Error ? error : new Error(String(error));
     });
@@ -60,9 +68,23 @@ export class ReadingThread {
     return this.jobs.length === 0 && !this.isGone;
   }
 
+  /** The flow of the message that is being read; null when idle. */
+  get flow(): string | null {
+    if (this.jobs.length === 0) return null;
+    const index = Atomics.load(this.progress, 0);
+    return (this.jobs[index] ?? this.jobs[this.answered])?.flow ?? null;
+  }
+
+  /** Milliseconds since it began its batch; 0 when idle. */
+  get busyMs(): number {
+    return this.jobs.length === 0 ? 0 : performance.now() - this.busySince;
+  }
+
   /** Sends a batch; only when idle. */
   run(jobs: readonly ReadingJob[]): void {
     this.jobs = jobs;
+    this.answered = 0;
+    this.busySince = performance.now();
     const lengths = jobs.map((job) => job.raw.byteLength);
     const packed = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
     let offset = 0;
@@ -73,7 +95,8 @@ export class ReadingThread {
     this.watched = { index: IDLE, since: performance.now() };
     const interval = Math.max(10, Math.min(1000, this.options.timeoutMs / 4));
     this.watchdog = setInterval(() => this.watch(), interval);
-    const batch: ReadingBatch = { bytes: packed.buffer, lengths };
+    const plain = jobs.map(({ isPlain }) => isPlain);
+    const batch: ReadingBatch = { bytes: packed.buffer, lengths, plain };
     this.worker.postMessage(batch, [packed.buffer]);
   }
 
@@ -83,16 +106,19 @@ export class ReadingThread {
     await this.worker.terminate();
   }
 
-  private finish({ readings }: ReadingResults): void {
-    clearInterval(this.watchdog);
-    const { jobs } = this;
-    this.jobs = [];
-    for (const [index, job] of jobs.entries()) {
-      const reading = readings[index];
-      if (reading) job.resolve(reading);
-      else job.reject(new Error('The reading worker left out a message.'));
+  private take({ readings, milliseconds }: ReadingResults): void {
+    const jobs = this.jobs.slice(this.answered, this.answered + readings.length);
+    this.answered += readings.length;
+    const isDone = this.answered >= this.jobs.length;
+    if (isDone) {
+      clearInterval(this.watchdog);
+      this.jobs = [];
     }
-    this.options.onIdle();
+    for (const [index, job] of jobs.entries()) {
+      this.options.onRead(job, milliseconds[index]!);
+      job.resolve(readings[index]!);
+    }
+    if (isDone) this.options.onIdle();
   }
 
   private watch(): void {
@@ -113,6 +139,7 @@ export class ReadingThread {
     const index = Atomics.load(this.progress, 0);
     const { jobs } = this;
     this.jobs = [];
-    this.options.onLost(jobs, index === IDLE ? null : (jobs[index] ?? null), error);
+    const culprit = index === IDLE ? null : (jobs[index] ?? null);
+    this.options.onLost(jobs.slice(this.answered), culprit, error);
   }
 }

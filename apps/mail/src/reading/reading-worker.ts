@@ -1,4 +1,4 @@
-import { readMessage } from './read-message';
+import { readMessage, readPlainly } from './read-message';
 import { serveReadings } from './serve-readings';
 
-serveReadings(readMessage);
+serveReadings((raw, isPlain) => (isPlain ? readPlainly(raw) : readMessage(raw)));

@@ -8,29 +8,48 @@ import {
   type ReadingWorkerData,
 } from './reading-protocol';
 
+/** Milliseconds of reading after which what was read is handed over before the rest of the batch. */
+const PART_MS = 100;
+
+export type ReadInWorker = (raw: Uint8Array, isPlain: boolean) => MessageReading;
+
 /** Answers the batches of a `ReadingPool` inside a worker thread. */
-export function serveReadings(read: (raw: Uint8Array) => MessageReading): void {
+export function serveReadings(read: ReadInWorker): void {
   const port = parentPort;
   if (port === null)
     throw new Error('A reading worker runs inside a worker thread of a ReadingPool.');
   const progress = new Int32Array((workerData as ReadingWorkerData).progress);
   port.on('message', (batch: ReadingBatch) => {
-    const readings: MessageReading[] = [];
-    const transfer: ArrayBuffer[] = [];
+    let part: ReadingResults = { readings: [], milliseconds: [] };
+    let partBegan = performance.now();
+    const handOver = () => {
+      const transfer = part.readings.flatMap(({ attachments }) =>
+        attachments.map((attachment) => {
+          // A view would drag the buffer of the whole batch along.
+          const content = new Uint8Array(attachment.content);
+          attachment.content = content;
+          return content.buffer;
+        }),
+      );
+      port.postMessage(part, transfer);
+      part = { readings: [], milliseconds: [] };
+    };
     let offset = 0;
     for (const [index, length] of batch.lengths.entries()) {
       Atomics.store(progress, 0, index);
-      const reading = read(new Uint8Array(batch.bytes, offset, length));
+      const began = performance.now();
+      part.readings.push(
+        read(new Uint8Array(batch.bytes, offset, length), batch.plain[index] === true),
+      );
+      const ended = performance.now();
+      part.milliseconds.push(ended - began);
       offset += length;
-      for (const attachment of reading.attachments) {
-        // A view would drag the buffer of the whole batch along.
-        const content = new Uint8Array(attachment.content);
-        attachment.content = content;
-        transfer.push(content.buffer);
+      if (ended - partBegan > PART_MS && index + 1 < batch.lengths.length) {
+        handOver();
+        partBegan = performance.now();
       }
-      readings.push(reading);
     }
     Atomics.store(progress, 0, IDLE);
-    port.postMessage({ readings } satisfies ReadingResults, transfer);
+    handOver();
   });
 }

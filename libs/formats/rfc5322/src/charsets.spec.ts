@@ -16,7 +16,6 @@ describe('decodeCharset', () => {
     ['big5', 'a741a66e', 'big5', '你好'],
     ['euc-kr by an old name', 'b0a1', 'ks_c_5601-1987', '가'],
     ['utf-16le', '3d04', 'utf-16le', 'н'],
-    ['utf-7', '2b414f512d', 'unicode-1-1-utf-7', 'ä'],
   ])('reads %s', (_, hex, charset, expected) => {
     expect(decode(hex, charset)).toEqual({ text: expected, known: true });
   });
@@ -30,6 +29,13 @@ describe('decodeCharset', () => {
     'survives the charset %j',
     (charset) => {
       expect(decode('61e4', charset).text).toBe('aä');
+    },
+  );
+
+  it.each(['utf-7', 'UTF7', 'unicode-1-1-utf-7', 'utf-7-imap', 'csutf7'])(
+    'leaves %s as it stands',
+    (charset) => {
+      expect(decode('2b414f512d', charset)).toEqual({ text: '+AOQ-', known: false });
     },
   );
 

@@ -6,7 +6,7 @@ describe('decodeHeaderText', () => {
     ['B', '=?utf-8?b?4KSo4KSu4KS44KWN4KSk4KWH?=', 'नमस्ते'],
     ['ISO-2022-JP', '=?ISO-2022-JP?B?GyRCRnxLXDhsGyhC?=', '日本語'],
     ['GB2312', '=?gb2312?B?xOO6ww==?=', '你好'],
-    ['UTF-7', '=?utf-7?Q?+AOQ-?=', 'ä'],
+    ['UTF-7, which is not read', '=?utf-7?Q?+AOQ-?=', '+AOQ-'],
     ['a language tag', '=?US-ASCII*EN?Q?Keith_Moore?=', 'Keith Moore'],
     ['an unknown charset that is UTF-8', '=?x-what?Q?=C3=A4?=', 'ä'],
     ['an unknown charset that is not', '=?x-what?Q?=E4?=', 'ä'],

@@ -1,0 +1,7 @@
+/** Between the client of a flow and what tells its flows apart. */
+export const FLOW_SEPARATOR = '|';
+
+/** The client that a flow comes from. */
+export function clientOf(flow: string): string {
+  return flow.split(FLOW_SEPARATOR, 1)[0]!;
+}
