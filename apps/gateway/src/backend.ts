@@ -1,4 +1,4 @@
-import type { Clock } from '@dak/kernel';
+import type { Clock, Principal } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
 import type { AnnounceKeyEnd } from './announcements/key-end-announcement';
 import type { AnnounceOperations } from './announcements/operations-announcement';
@@ -27,6 +27,9 @@ export type SeesMailbox = (mailboxId: string, call: CallOptions) => Promise<bool
 export type PutDomains = (
   organizationId: string,
   names: readonly string[],
+  caller: { readonly principal: Principal; readonly requestId: string },
+  /** `isClaim`: the organization is only about to be made. */
+  options?: { readonly isClaim?: boolean },
 ) => Promise<readonly string[]>;
 export type SeesWebhook = (webhookId: string, call: CallOptions) => Promise<boolean>;
 

@@ -89,9 +89,16 @@ export function mailService(channel: Channel): Backend {
     announceOperations: async ({ outgoing, version }) => {
       await clients.tenants.putOperations({ outgoing, version }, announcement());
     },
-    putDomains: async (organizationId, names) => {
+    putDomains: async (organizationId, names, { principal, requestId }, { isClaim } = {}) => {
       const put = await clients.tenants.putDomains(
-        { organizationId, names: [...names] },
+        {
+          organizationId,
+          names: [...names],
+          userId: principal.userId,
+          userName: principal.userName,
+          requestId,
+          isClaim: isClaim ?? false,
+        },
         announcement(),
       );
       return put.names;

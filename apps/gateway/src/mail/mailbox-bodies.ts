@@ -57,7 +57,13 @@ export const createMailboxBody = z
   .meta({ id: 'CreateMailbox' });
 
 export const updateMailboxBody = z
-  .object({ status: z.enum(['active', 'disabled']).optional(), ...common })
+  .object({
+    status: z.enum(['active', 'disabled']).optional(),
+    address: z.string().max(320).optional().meta({
+      description: 'An address is for good: another one than the mailbox has is refused (422).',
+    }),
+    ...common,
+  })
   .meta({ id: 'UpdateMailbox' });
 
 export const assignmentsBody = z
@@ -93,6 +99,7 @@ export function toUpdateMailbox(
     expectedVersion: expectedVersion ?? undefined,
     fields: sentFields(updateMailboxBody.shape, body),
     status: body.status,
+    address: body.address,
   });
 }
 
@@ -107,7 +114,7 @@ export function toPutAssignments(
   });
 }
 
-function commonFields(body: z.output<typeof updateMailboxBody>) {
+function commonFields(body: Omit<z.output<typeof updateMailboxBody>, 'address'>) {
   return {
     displayName: body.display_name ?? undefined,
     departmentIds: body.department_ids ?? [],

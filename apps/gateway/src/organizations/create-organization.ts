@@ -22,7 +22,7 @@ export async function createOrganization(
   const { password } = body.admin;
   const passwordHash = password === undefined ? null : await hashPassword(password);
   const id = uuidv7();
-  const claim = await claimDomains(parts, id, body.domains ?? []);
+  const claim = await claimDomains(parts, caller, id, body.domains ?? []);
   let createdId = '';
   const reply = await runOnce(
     { store: parts.store, secret: parts.secrets.idempotency, clock: parts.clock },
@@ -45,7 +45,7 @@ export async function createOrganization(
       });
       const invite =
         passwordHash === null ? await createInvite(parts, tx, organization.id, admin.id) : null;
-      const details = { name: body.name, admin_id: admin.id };
+      const details = { name: body.name, admin_id: admin.id, domains: claim.domains };
       await parts.audit.record(tx, auditSource(caller), {
         action: 'organization.created',
         target: { type: 'organization', id: organization.id },
@@ -73,7 +73,7 @@ export async function createOrganization(
     // Refused, or an answer that was stored before: what was set aside is free again. Should this fail,
     // the mail service frees it once somebody else wants it.
     if (createdId === '' && claim.domains.length > 0) {
-      await parts.putDomains(id, []).catch(() => undefined);
+      await parts.putDomains(id, [], caller, { isClaim: true }).catch(() => undefined);
     }
   });
   if (createdId !== '') await parts.organizationChanged(createdId);
@@ -92,12 +92,14 @@ interface DomainClaim {
  */
 async function claimDomains(
   { putDomains }: IdentityParts,
+  caller: IdentityCaller,
   organizationId: string,
   names: readonly string[],
 ): Promise<DomainClaim> {
   if (names.length === 0) return { domains: [], error: null };
   try {
-    return { domains: [...(await putDomains(organizationId, names))], error: null };
+    const domains = await putDomains(organizationId, names, caller, { isClaim: true });
+    return { domains: [...domains], error: null };
   } catch (error) {
     return { domains: [], error: error instanceof Error ? error : new Error(String(error)) };
   }

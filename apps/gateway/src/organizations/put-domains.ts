@@ -6,11 +6,11 @@ import { getAnyOrganization } from './list-organizations';
 /** A superadmin settles what an organization owns; the mail service keeps it, in one transaction of its own. */
 export async function putOrganizationDomains(
   parts: IdentityParts,
-  { principal }: IdentityCaller,
+  caller: IdentityCaller,
   organizationId: string,
   names: readonly string[],
 ): Promise<RouteReply> {
-  const { id } = await getAnyOrganization(parts, principal, organizationId);
-  const domains = await parts.putDomains(id, names);
+  const { id } = await getAnyOrganization(parts, caller.principal, organizationId);
+  const domains = await parts.putDomains(id, names, caller);
   return { status: 200, body: { organization_id: id, domains } };
 }

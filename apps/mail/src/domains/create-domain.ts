@@ -1,5 +1,6 @@
 import type { CreateDomainRequest, Document } from '@dak/contracts/mail';
 import { ConflictError, RefusedError } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { domainTaken, MAX_DOMAINS, newDomain } from './domain';
@@ -38,6 +39,11 @@ export async function createDomain(
         );
       }
       await insertDomain(tx, organizationId, row);
+      await noteAudit(tx, context, {
+        action: 'domain.created',
+        target: { type: 'domain', id: row.id },
+        details: { name: row.name },
+      });
       return domainDocument(row);
     }),
   );

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DeleteDomainRequest, Empty } from '@dak/contracts/mail';
 import { ConflictError, isUuid, NotFoundError } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { OWNER_KEPT_MS } from './domain';
 import type { DomainDeps } from './domain-deps';
@@ -13,9 +14,9 @@ import { countLiveMailboxes, lockDomain, removeDomain } from './domain-store';
 export async function deleteDomain(
   { database }: DomainDeps,
   { id }: DeleteDomainRequest,
-  { principal }: CallContext,
+  context: CallContext,
 ): Promise<Empty> {
-  const { organizationId } = principal;
+  const { organizationId } = context.principal;
   if (!isUuid(id)) throw new NotFoundError('domain');
   const wasOwned = await database.inTenant(organizationId, async (tx) => {
     const row = await lockDomain(tx, organizationId, id);
@@ -29,6 +30,11 @@ export async function deleteDomain(
       );
     }
     await removeDomain(tx, organizationId, id);
+    await noteAudit(tx, context, {
+      action: 'domain.deleted',
+      target: { type: 'domain', id },
+      details: { name: row.name },
+    });
     return isOwned;
   });
   if (wasOwned) await delay(OWNER_KEPT_MS);

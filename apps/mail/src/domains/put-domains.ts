@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PutDomainsRequest, PutDomainsResponse } from '@dak/contracts/mail';
 import { InvalidError, isUuid, type Clock } from '@dak/kernel';
+import { noteAudit, type AuditCause } from '@dak/platform/audit';
 import { isUniqueViolation, type Database, type SqlExecutor } from '@dak/platform/postgres';
 import { domainTaken, grantedDomain, MAX_DOMAINS, OWNER_KEPT_MS } from './domain';
 import { ownableDomain } from './domain-name';
@@ -29,7 +30,15 @@ export async function putDomains(
   const foreign = await findForeignOwner(database, organizationId, names);
   if (foreign !== null) throw domainTaken(foreign);
   const hasLost = await database
-    .inTenant(organizationId, (tx) => setDomains(tx, organizationId, names, clock()))
+    .inTenant(organizationId, async (tx) => {
+      const { gained, lost } = await setDomains(tx, organizationId, names, clock());
+      if (!request.isClaim) {
+        const cause = causeOf(request);
+        for (const row of gained) await noteGained(tx, cause, row);
+        for (const row of lost) await noteAudit(tx, cause, noteOf('deleted', row));
+      }
+      return lost.length > 0;
+    })
     .catch((error: unknown) => {
       if (isUniqueViolation(error, 'domain_owner')) throw domainTaken(names.join(' or '));
       throw error;
@@ -49,7 +58,39 @@ export async function grantFirstDomains(
   now: number,
 ): Promise<void> {
   const rows = parseNames(names).map((name) => grantedDomain(name, now));
+  if (rows.length === 0) return;
   await insertFreeDomains(tx, organizationId, rows);
+  for (const row of await lockDomains(tx, organizationId)) {
+    await noteGained(tx, { organizationId, job: 'first-domains' }, row);
+  }
+}
+
+function causeOf({ organizationId, userId, userName, requestId }: PutDomainsRequest): AuditCause {
+  return {
+    requestId,
+    principal: {
+      type: 'session',
+      organizationId,
+      userId,
+      userName,
+      role: 'superadmin',
+      scopes: [],
+      credentialId: '',
+      departmentIds: [],
+    },
+  };
+}
+
+function noteGained(tx: SqlExecutor, cause: AuditCause, row: DomainRow): Promise<void> {
+  return noteAudit(tx, cause, noteOf(row.version === 1 ? 'created' : 'updated', row));
+}
+
+function noteOf(change: 'created' | 'updated' | 'deleted', { id, name }: DomainRow) {
+  return {
+    action: `domain.${change}`,
+    target: { type: 'domain', id },
+    details: { name, granted: change !== 'deleted' },
+  };
 }
 
 function parseNames(texts: readonly string[]): string[] {
@@ -59,13 +100,13 @@ function parseNames(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text, i) => ownableDomain(`domains[${i}]`, text)))].sort();
 }
 
-/** @returns whether a domain was taken away */
+/** @returns what the organization owns now and did not before, and the other way round */
 async function setDomains(
   tx: SqlExecutor,
   organizationId: string,
   names: readonly string[],
   now: number,
-): Promise<boolean> {
+): Promise<{ gained: DomainRow[]; lost: DomainRow[] }> {
   const known = new Map(
     (await lockDomains(tx, organizationId)).map((row) => [row.name, row] as const),
   );
@@ -77,12 +118,12 @@ async function setDomains(
   const inserted = await insertFreeDomains(tx, organizationId, fresh);
   const missed = fresh.find(({ name }) => !inserted.includes(name));
   if (missed !== undefined) throw domainTaken(missed.name);
-  for (const name of names) {
-    const row = known.get(name);
-    if (row?.status === 'pending') await updateDomain(tx, organizationId, granted(row, now));
-  }
+  const changed = [...known.values()]
+    .filter(({ name, status }) => status === 'pending' && names.includes(name))
+    .map((row) => granted(row, now));
+  for (const row of changed) await updateDomain(tx, organizationId, row);
   await nameDomainOfMailboxes(tx, organizationId, names);
-  return lost.length > 0;
+  return { gained: [...fresh, ...changed], lost };
 }
 
 function granted(row: DomainRow, now: number): DomainRow {

@@ -44,9 +44,12 @@ async function ask(
     // A long value comes in pieces of 255 octets (RFC 7208 §3.3 joins them the same way).
     return { kind: 'records', values: records.map((pieces) => pieces.join('')) };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return { kind: NOTHING.has(code) ? 'none' : 'failed' };
+    return { kind: NOTHING.has(codeOf(error)) ? 'none' : 'failed' };
   }
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
 /** The resolver takes addresses only. */

@@ -1,5 +1,6 @@
 import type { Document, VerifyDomainRequest } from '@dak/contracts/mail';
 import { isUuid, NotFoundError } from '@dak/kernel';
+import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { isUniqueViolation } from '@dak/platform/postgres';
@@ -43,6 +44,11 @@ export async function verifyDomain(
         await updateDomain(tx, organizationId, after);
         if (before.status !== after.status) {
           await nameDomainOfMailboxes(tx, organizationId, [after.name]);
+          await noteAudit(tx, context, {
+            action: 'domain.updated',
+            target: { type: 'domain', id },
+            details: { name: after.name, status: after.status },
+          });
           await appendDomainVerified(
             tx,
             { organizationId, occurredAt: now, actor: actorOf(principal) },

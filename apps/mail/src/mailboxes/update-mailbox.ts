@@ -1,16 +1,24 @@
 import type { Document, UpdateMailboxRequest } from '@dak/contracts/mail';
-import { InvalidError, VersionMismatchError } from '@dak/kernel';
+import { InvalidError, RefusedError, VersionMismatchError } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
+import type { SqlExecutor } from '@dak/platform/postgres';
 import {
   agentMode,
   documentOf,
+  holdDomainOf,
   jsonObject,
   optionalUuid,
   requireDefaultSignature,
   uuids,
 } from './create-mailbox';
-import { displayName, patchedMetadata, patchedSettings, settingsOf } from './mailbox';
+import {
+  displayName,
+  mailboxAddress,
+  patchedMetadata,
+  patchedSettings,
+  settingsOf,
+} from './mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import type { MailboxRow } from './mailbox-row';
 import {
@@ -25,6 +33,7 @@ import { requireMailbox } from './visibility';
 /**
  * Changes the fields that the caller sent.
  * @throws InvalidError when the default signature is none of the mailbox
+ * @throws RefusedError when another address is asked for: `domain_not_owned` or `address_fixed`
  * @throws VersionMismatchError when the mailbox has another version than expected
  */
 export async function updateMailbox(
@@ -44,6 +53,9 @@ export async function updateMailbox(
     const now = clock();
     const changed = patched(row, request, now);
     const fields = new Set(request.fields);
+    if (fields.has('address')) {
+      await requireSameAddress(tx, organizationId, row, request.address ?? '');
+    }
     if (fields.has('default_signature_id')) {
       await requireDefaultSignature(tx, organizationId, changed);
     }
@@ -68,6 +80,22 @@ export async function updateMailbox(
     });
     return documentOf(tx, organizationId, changed, now);
   });
+}
+
+/** Mail that was sent and answers to it know the mailbox by its address. */
+async function requireSameAddress(
+  tx: SqlExecutor,
+  organizationId: string,
+  row: MailboxRow,
+  text: string,
+): Promise<void> {
+  const address = mailboxAddress(text);
+  if (address === row.address) return;
+  await holdDomainOf(tx, organizationId, address);
+  throw new RefusedError(
+    'The address of a mailbox cannot change: create another mailbox with it.',
+    'address_fixed',
+  );
 }
 
 function patched(row: MailboxRow, request: UpdateMailboxRequest, now: number): MailboxRow {

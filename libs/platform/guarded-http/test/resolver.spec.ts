@@ -1,13 +1,13 @@
 import { createResolver } from '../src/guarded-connector';
 import { createGuardedHttp, parseAllowance, NO_ALLOWANCE } from '../src/index';
 import { startReceiver } from './hostile-receiver';
-import { startNameServer, type Zone } from './name-server';
+import { startNameServer, type NameServer, type Zone } from '@dak/testing/name-server';
 
 const request = { headers: {}, body: Buffer.from('{}'), timeoutMs: 3_000 };
 
 describe('the resolver, against a name server', () => {
   const zone: Zone = new Map();
-  let server: Awaited<ReturnType<typeof startNameServer>>;
+  let server: NameServer;
   beforeAll(async () => {
     server = await startNameServer(zone);
   });

@@ -1,0 +1,1 @@
+export { startNameServer, type NameServer, type Zone } from './name-server';
