@@ -33,7 +33,9 @@ describe('the name of a domain', () => {
     '0x7f.1',
     `${'a'.repeat(64)}.example`,
     `${'abcdefghi.'.repeat(24)}example`,
-    'xn--a.example',
+    'customer.example?x',
+    'customer.example#x',
+    'customer%2eexample',
     'customer.example\u0000',
   ])('%j is none', (text) => {
     expect(() => ownableDomain('name', text)).toThrow(/^name /);

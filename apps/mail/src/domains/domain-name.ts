@@ -3,11 +3,13 @@ import { InvalidError } from '@dak/kernel';
 
 /** Leaves room for the name of the record that proves the ownership (RFC 1035 §2.3.4: 255 octets). */
 const MAX_LENGTH = 230;
+/** Ends a host name in a URL, which is how the conversion reads the text. */
+const NOT_IN_NAME = /[\s/\\?#:@%[\]]/;
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Lower case with A-labels (RFC 5890); null for what is no name of LDH labels. */
 export function asciiDomain(text: string): string | null {
-  const name = domainToASCII(text).toLowerCase();
+  const name = NOT_IN_NAME.test(text) ? '' : domainToASCII(text).toLowerCase();
   return name !== '' && name.split('.').every((label) => LABEL.test(label)) ? name : null;
 }
 

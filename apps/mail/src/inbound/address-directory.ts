@@ -29,9 +29,9 @@ interface DirectoryRow {
 }
 
 /**
- * The live mailboxes of the deployment by address, each in a domain that its organization owns. Found mailboxes are kept for a second; misses are
- * not kept, so that an address made through the API works at once. Look-ups that meet while one is
- * running share the next statement.
+ * The live mailboxes of the deployment by address, each in a domain that its organization owns. Found
+ * mailboxes are kept for a second; misses are not kept, so that an address made through the API works
+ * at once. Look-ups that meet while one is running share the next statement.
  */
 export function createAddressDirectory({
   database,
@@ -44,7 +44,7 @@ export function createAddressDirectory({
       const [rows] = await database.batchAsWorker([lookupStatement(group)]);
       const byIndex = new Map((rows as unknown as DirectoryRow[]).map((row) => [row.index, row]));
       return Promise.all(
-        group.map((_, index): Promise<RecipientVerdict> | RecipientVerdict => {
+        group.map(async (_, index): Promise<RecipientVerdict> => {
           const row = byIndex.get(index);
           return row === undefined ? { kind: 'unknown' } : verdictOf(row, quota);
         }),
