@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { DomainError, isWellFormedApiKey } from '@dak/kernel';
 import { readCompleteConfig, type CompleteConfig, type VariableName } from '@dak/platform/config';
 import type { FirstRunSecrets } from '@dak/platform/deployment';
+import { GRPC_TLS_VARIABLES } from '@dak/platform/grpc';
 import { KAFKA_VARIABLES } from '@dak/platform/log';
 import { z } from 'zod';
 
@@ -20,6 +21,7 @@ const GATEWAY_VARIABLES = [
   'DAK_REDIS_PREFIX',
   'DAK_MAIL_GRPC_URL',
   'DAK_WEBHOOK_GRPC_URL',
+  ...GRPC_TLS_VARIABLES,
   'DAK_PROCESS_NAME',
   'DAK_SECRET',
   'DAK_PRINCIPAL_KEY_FILE',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GrpcChannel, PrincipalSigner } from '@dak/platform/grpc';
+import { GrpcChannel, openGrpcTls, PrincipalSigner } from '@dak/platform/grpc';
 import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
 import { openLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
@@ -38,10 +38,13 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       processName: config.DAK_PROCESS_NAME,
     });
     onStop(() => events.close());
-    const signer = new PrincipalSigner(sessionKey);
-    const mail = new GrpcChannel(config.DAK_MAIL_GRPC_URL, signer);
+    const tls = openGrpcTls(config, logger);
+    onStop(() => tls?.stop());
+    const channelTo = (service: string, addresses: string): GrpcChannel =>
+      new GrpcChannel(addresses, new PrincipalSigner(sessionKey, service), tls);
+    const mail = channelTo('mail', config.DAK_MAIL_GRPC_URL);
     onStop(() => mail.close());
-    const webhook = new GrpcChannel(config.DAK_WEBHOOK_GRPC_URL, signer);
+    const webhook = channelTo('webhook', config.DAK_WEBHOOK_GRPC_URL);
     onStop(() => webhook.close());
     const gateway = createGateway({
       databaseUrl: config.DAK_GATEWAY_DATABASE_URL,

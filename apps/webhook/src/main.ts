@@ -1,6 +1,7 @@
 import { VisibilityServiceService } from '@dak/contracts/mail';
-import { createClient, GrpcChannel, ServiceSigner } from '@dak/platform/grpc';
+import { createClient, GrpcChannel, openGrpcTls, ServiceSigner } from '@dak/platform/grpc';
 import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
+import { createLogger } from '@dak/platform/logging';
 import { startServiceProcess } from '@dak/platform/service-process';
 import { readWebhookConfig, type WebhookConfig } from './config';
 import { createWebhookService } from './service';
@@ -8,9 +9,12 @@ import { createWebhookService } from './service';
 /** The webhook service as a process of its own, answering gRPC. */
 function start(config: WebhookConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
   return startInSteps(async (onStop) => {
+    const tls = openGrpcTls(config, createLogger('webhook', config.DAK_LOG_LEVEL));
+    onStop(() => tls?.stop());
     const mail = new GrpcChannel(
       config.DAK_MAIL_GRPC_URL,
-      new ServiceSigner(config.DAK_SECRET, 'webhook'),
+      new ServiceSigner(config.DAK_SECRET, 'webhook', 'mail'),
+      tls,
     );
     onStop(() => mail.close());
     const running = await startServiceProcess({

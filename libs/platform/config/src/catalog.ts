@@ -228,6 +228,19 @@ export const VARIABLES = {
     schema: z.string().default('127.0.0.1'),
     description: 'Address of gRPC servers',
   },
+  DAK_GRPC_TLS_CERT: {
+    schema: z.string().min(1).optional(),
+    description:
+      'PEM file of the certificate, with its chain, that a process shows to the others for mutual TLS, as server and as client, read again when it changes; absent = plain gRPC',
+  },
+  DAK_GRPC_TLS_KEY: {
+    schema: z.string().min(1).optional(),
+    description: 'PEM file of the private key of that certificate, without passphrase',
+  },
+  DAK_GRPC_TLS_CA: {
+    schema: z.string().min(1).optional(),
+    description: 'PEM file of the authorities that sign the certificates of all services',
+  },
   DAK_SECRET: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     description:

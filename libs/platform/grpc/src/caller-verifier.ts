@@ -11,15 +11,16 @@ export class CallerVerifier {
   /**
    * @param gatewayKey Ed25519, the public half of the gateway's
    * @param secret the deployment's, at least 32 characters
+   * @param audience name of the service that is called: tokens for another one are refused
    */
-  constructor(gatewayKey: KeyObject, secret: string) {
-    this.people = new PrincipalVerifier(gatewayKey);
-    this.services = new ServiceVerifier(secret);
+  constructor(gatewayKey: KeyObject, secret: string, audience: string) {
+    this.people = new PrincipalVerifier(gatewayKey, audience);
+    this.services = new ServiceVerifier(secret, audience);
   }
 
   /**
    * @returns the person, or `null` when the gateway or another service calls for itself
-   * @throws DomainError `unauthenticated` for an unsigned, altered or expired token
+   * @throws DomainError `unauthenticated` for an unsigned, altered or expired token, or one for another service
    */
   verify(token: string, now: number = Date.now()): Principal | null {
     if (!token.startsWith(`${SERVICE_TOKEN_HEADER}.`)) return this.people.verify(token, now);

@@ -10,6 +10,7 @@ import type { CallSigner } from './call-token';
 import type { Channel } from './channel';
 import { fromServiceError, isLostConnection } from './error-mapping';
 import { toMetadata } from './metadata';
+import { hostsOf, serverNameOptions, type GrpcTls } from './grpc-tls';
 import { replicaTarget } from './replica-resolver';
 
 const CHANNEL_OPTIONS = {
@@ -32,15 +33,20 @@ const CHANNEL_OPTIONS = {
 export class GrpcChannel implements Channel {
   private readonly client: Client;
 
-  /** @param addresses `host:port` of the service, or a comma list with one for each replica */
+  /**
+   * @param addresses `host:port` of the service, or a comma list with one for each replica
+   * @param tls for mutual TLS; null = plain
+   */
   constructor(
     addresses: string,
     private readonly signer: CallSigner,
+    tls: GrpcTls | null = null,
   ) {
+    const hosts = hostsOf(addresses);
     this.client = new Client(
       replicaTarget(addresses),
-      credentials.createInsecure(),
-      CHANNEL_OPTIONS,
+      tls?.channelCredentials(hosts) ?? credentials.createInsecure(),
+      { ...CHANNEL_OPTIONS, ...(tls === null ? {} : serverNameOptions(hosts)) },
     );
   }
 

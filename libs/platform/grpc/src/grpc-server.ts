@@ -10,6 +10,7 @@ import { DomainError } from '@dak/kernel';
 import type { CallContext } from './call-context';
 import type { CallerVerifier } from './caller-verifier';
 import { toServiceError } from './error-mapping';
+import type { GrpcTls } from './grpc-tls';
 import { fromMetadata, principalTokenOf } from './metadata';
 import type { RegisteredMethod, ServiceRegistry } from './service-registry';
 
@@ -23,6 +24,8 @@ export interface GrpcServerOptions {
   registry: ServiceRegistry;
   verifier: CallerVerifier;
   host: string;
+  /** Callers have to show a certificate; null = plain. @default null */
+  tls?: GrpcTls | null;
   /** 0 = any free port. */
   port: number;
   /** Rejects while a dependency is down; the standard health service reports it (grpc.health.v1). */
@@ -50,7 +53,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(
       `${options.host}:${options.port}`,
-      ServerCredentials.createInsecure(),
+      options.tls?.serverCredentials() ?? ServerCredentials.createInsecure(),
       (error, bound) => (error ? reject(error) : resolve(bound)),
     );
   });

@@ -5,6 +5,7 @@ export type { Channel } from './channel';
 export { createClient } from './client';
 export { GrpcChannel } from './grpc-channel';
 export { startGrpcServer, type GrpcServer, type GrpcServerOptions } from './grpc-server';
+export { GRPC_TLS_VARIABLES, GrpcTls, openGrpcTls } from './grpc-tls';
 export { InProcessChannel } from './in-process-channel';
 export { PrincipalSigner } from './principal-token';
 export { ServiceSigner } from './service-token';

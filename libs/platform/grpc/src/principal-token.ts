@@ -13,6 +13,8 @@ const CACHE_LIMIT = 10_000;
 interface Claims {
   /** Expiry, seconds since the epoch. */
   exp: number;
+  /** The service that it is meant for, such as `mail` (RFC 7519 §4.1.3). */
+  aud: string;
   principal: Principal | null;
 }
 
@@ -21,12 +23,17 @@ export class PrincipalSigner implements CallSigner {
   private readonly cache = new WeakMap<Principal, { token: string; reuseUntil: number }>();
   private gateway: { token: string; reuseUntil: number } | null = null;
 
-  constructor(private readonly privateKey: KeyObject) {}
+  /** @param audience name of the service that is called */
+  constructor(
+    private readonly privateKey: KeyObject,
+    private readonly audience: string,
+  ) {}
 
   sign(principal: Principal | null, now: number = Date.now()): string {
     const cached = principal === null ? this.gateway : this.cache.get(principal);
     if (cached && cached.reuseUntil > now) return cached.token;
-    const claims: Claims = { exp: Math.floor((now + LIFETIME_MS) / 1000), principal };
+    const exp = Math.floor((now + LIFETIME_MS) / 1000);
+    const claims: Claims = { exp, aud: this.audience, principal };
     const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
     const signature = sign(null, Buffer.from(signed), this.privateKey).toString('base64url');
     const entry = { token: `${signed}.${signature}`, reuseUntil: now + REUSE_MS };
@@ -41,13 +48,18 @@ export class PrincipalVerifier {
   private readonly publicKey: KeyObject;
   private readonly cache = new Map<string, Claims>();
 
-  constructor(key: KeyObject) {
+  /** @param audience name of the service that verifies */
+  constructor(
+    key: KeyObject,
+    private readonly audience: string,
+  ) {
     this.publicKey = key.type === 'private' ? createPublicKey(key) : key;
   }
 
   /**
    * `null` is the gateway itself.
-   * @throws DomainError `unauthenticated` for an unsigned, altered or expired token
+   * @throws DomainError `unauthenticated` for an unsigned, altered or expired token, and for one that is
+   *   meant for another service
    */
   verify(token: string, now: number = Date.now()): Principal | null {
     let claims = this.cache.get(token);
@@ -56,7 +68,7 @@ export class PrincipalVerifier {
       if (this.cache.size >= CACHE_LIMIT) this.cache.clear();
       this.cache.set(token, claims);
     }
-    if (claims.exp * 1000 <= now) throw refusedToken();
+    if (claims.exp * 1000 <= now || claims.aud !== this.audience) throw refusedToken();
     return claims.principal;
   }
 

@@ -14,6 +14,8 @@ interface Claims {
   exp: number;
   /** Who calls, such as `webhook`. */
   service: string;
+  /** Whom, such as `mail`. */
+  aud: string;
 }
 
 /**
@@ -28,10 +30,12 @@ export class ServiceSigner implements CallSigner {
   /**
    * @param secret `DAK_SECRET`
    * @param service name of the calling service
+   * @param audience name of the service that is called
    */
   constructor(
     secret: string,
     private readonly service: string,
+    private readonly audience: string,
   ) {
     this.key = keyOf(secret);
   }
@@ -46,7 +50,8 @@ export class ServiceSigner implements CallSigner {
       );
     }
     if (this.current !== null && this.current.reuseUntil > now) return this.current.token;
-    const claims: Claims = { exp: Math.floor((now + LIFETIME_MS) / 1000), service: this.service };
+    const exp = Math.floor((now + LIFETIME_MS) / 1000);
+    const claims: Claims = { exp, service: this.service, aud: this.audience };
     const signed = `${SERVICE_TOKEN_HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
     const token = `${signed}.${signatureOf(this.key, signed).toString('base64url')}`;
     this.current = { token, reuseUntil: now + REUSE_MS };
@@ -58,13 +63,18 @@ export class ServiceSigner implements CallSigner {
 export class ServiceVerifier {
   private readonly key: Uint8Array;
 
-  constructor(secret: string) {
+  /** @param audience name of the service that verifies */
+  constructor(
+    secret: string,
+    private readonly audience: string,
+  ) {
     this.key = keyOf(secret);
   }
 
   /**
    * @returns the name of the calling service
-   * @throws DomainError `unauthenticated` for an unsigned, altered or expired token
+   * @throws DomainError `unauthenticated` for an unsigned, altered or expired token, and for one that is
+   *   meant for another service
    */
   verify(token: string, now: number = Date.now()): string {
     const [header, payload, signature] = token.split('.');
@@ -74,8 +84,10 @@ export class ServiceVerifier {
     const given = Buffer.from(signature, 'base64url');
     const genuine = signatureOf(this.key, `${header}.${payload}`);
     if (given.length !== genuine.length || !timingSafeEqual(given, genuine)) throw refusedToken();
-    const { exp, service } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims;
-    if (exp * 1000 <= now) throw refusedToken();
+    const { exp, service, aud } = JSON.parse(
+      Buffer.from(payload, 'base64url').toString(),
+    ) as Claims;
+    if (exp * 1000 <= now || aud !== this.audience) throw refusedToken();
     return service;
   }
 }

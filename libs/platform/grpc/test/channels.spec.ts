@@ -38,8 +38,8 @@ const drivers: [string, () => Promise<Running>][] = [
     async () => {
       const server = await startEchoServer();
       const address = `127.0.0.1:${server.port}`;
-      const channel = new GrpcChannel(address, new PrincipalSigner(privateKey));
-      const serviceChannel = new GrpcChannel(address, new ServiceSigner(SECRET, 'webhook'));
+      const channel = new GrpcChannel(address, new PrincipalSigner(privateKey, 'echo'));
+      const serviceChannel = new GrpcChannel(address, new ServiceSigner(SECRET, 'webhook', 'echo'));
       return {
         channel,
         serviceChannel,

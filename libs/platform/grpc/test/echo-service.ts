@@ -4,6 +4,7 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { ConflictError, UnavailableError, type Principal } from '@dak/kernel';
 import {
   CallerVerifier,
+  type GrpcTls,
   ServiceRegistry,
   startGrpcServer,
   type CallContext,
@@ -94,12 +95,17 @@ export function echoRegistry(): ServiceRegistry {
 }
 
 /** @param port 0 = any free port */
-export function startEchoServer(registry = echoRegistry(), port = 0): Promise<GrpcServer> {
+export function startEchoServer(
+  registry = echoRegistry(),
+  port = 0,
+  tls: GrpcTls | null = null,
+): Promise<GrpcServer> {
   return startGrpcServer({
     registry,
-    verifier: new CallerVerifier(publicKey, SECRET),
+    verifier: new CallerVerifier(publicKey, SECRET, 'echo'),
     host: '127.0.0.1',
     port,
+    tls,
     isReady: () => Promise.resolve(),
     onError: () => undefined,
   });

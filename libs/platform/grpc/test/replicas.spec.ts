@@ -48,7 +48,10 @@ describe('a channel to several replicas', () => {
     replicas = [await startReplica('one'), await startReplica('two')];
     // A name and an address, as both occur in a list.
     const [one, two] = replicas.map(({ server }) => server.port);
-    channel = new GrpcChannel(`localhost:${one},127.0.0.1:${two}`, new PrincipalSigner(privateKey));
+    channel = new GrpcChannel(
+      `localhost:${one},127.0.0.1:${two}`,
+      new PrincipalSigner(privateKey, 'echo'),
+    );
     client = createClient(EchoService, channel);
     const names = new Set<string>();
     while (names.size < 2) names.add(await ask());

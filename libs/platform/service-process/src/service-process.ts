@@ -1,6 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { CompleteConfig, VariableName } from '@dak/platform/config';
-import { CallerVerifier, startGrpcServer, type ServiceRegistry } from '@dak/platform/grpc';
+import {
+  CallerVerifier,
+  GRPC_TLS_VARIABLES,
+  openGrpcTls,
+  startGrpcServer,
+  type ServiceRegistry,
+} from '@dak/platform/grpc';
 import { startInSteps, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog, type Log } from '@dak/platform/log';
 import { createLogger, type Logger } from '@dak/platform/logging';
@@ -17,6 +23,7 @@ export const SERVICE_VARIABLES = [
   'DAK_REDIS_URL',
   'DAK_REDIS_PREFIX',
   'DAK_GRPC_HOST',
+  ...GRPC_TLS_VARIABLES,
   'DAK_METRICS_HOST',
   'DAK_METRICS_PORT',
   'DAK_PROCESS_NAME',
@@ -62,6 +69,10 @@ export interface ServiceProcessOptions {
 
 const STOP_GRACE_MS = 10_000;
 
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
 /** A service as a process of its own: it answers gRPC, and probes and metrics over HTTP. */
 export function startServiceProcess(options: ServiceProcessOptions): Promise<Running> {
   const { name, config } = options;
@@ -70,7 +81,16 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
     const verifier = new CallerVerifier(
       readPublicKey(config.DAK_PRINCIPAL_KEY_FILE),
       config.DAK_SECRET,
+      name,
     );
+    const tls = openGrpcTls(config, logger);
+    onStop(() => tls?.stop());
+    if (tls === null && !isLoopback(config.DAK_GRPC_HOST)) {
+      logger.warn(
+        { host: config.DAK_GRPC_HOST },
+        'calls between services are neither encrypted nor authenticated by certificates: set DAK_GRPC_TLS_CERT, DAK_GRPC_TLS_KEY and DAK_GRPC_TLS_CA, or let nobody else into this network',
+      );
+    }
     onStop(await startTracing(name, options.environment));
     const sharedState = await createSharedState({
       url: config.DAK_REDIS_URL,
@@ -92,6 +112,7 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
       registry: service.registry,
       verifier,
       host: config.DAK_GRPC_HOST,
+      tls,
       port: options.grpcPort,
       isReady: () => service.ready(),
       onError: (error, path, requestId) =>
