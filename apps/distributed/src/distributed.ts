@@ -24,8 +24,14 @@ import { SupervisedProcess } from './supervised-process';
 
 /** `bootstrap.json` of a distributed run. */
 export interface DistributedBootstrap extends Bootstrap {
-  /** `http`: URL of the API or of the probes; `grpc`: `host:port`, null for the gateway. */
-  processes: { service: string; pid: number; http: string; grpc: string | null }[];
+  /** `http`: URL of the API or of the probes; `metrics`: of /metrics; `grpc`: `host:port`, null for the gateway. */
+  processes: {
+    service: string;
+    pid: number;
+    http: string;
+    metrics: string;
+    grpc: string | null;
+  }[];
 }
 
 interface Supervised {
@@ -90,6 +96,8 @@ async function start(
     );
   }
   bootstrap = await createBootstrap(data, addresses, { smtp, lmtp });
+  const first = replicas.find(({ service }) => service === 'gateway');
+  if (first !== undefined) bootstrap.metrics_url = `${first.metrics}/metrics`;
   tell();
   process.stdout.write(banner(bootstrap, file, config.DAK_MAIL_TRANSPORT));
 }
@@ -134,7 +142,7 @@ function supervise(
     program: join(BUNDLES, plan.service, 'main.js'),
     args: NODE_FLAGS,
     environment: { ...withoutDatabases(environment), ...plan.environment },
-    probeUrl: plan.http,
+    probeUrl: plan.metrics,
     logger,
     onRestarted,
   });
@@ -164,6 +172,7 @@ function processesOf(supervised: readonly Supervised[]): Pick<DistributedBootstr
       service: plan.service,
       pid: one.pid,
       http: plan.http,
+      metrics: `${plan.metrics}/metrics`,
       grpc: plan.grpc,
     })),
   };

@@ -10,8 +10,10 @@ export interface ReplicaPlan {
   service: ServiceName;
   /** From 1, within its service. */
   number: number;
-  /** URL of its probes, of the gateway also that of the site; without a slash at the end. */
+  /** URL of its probes, of the gateway that of the site; without a slash at the end. */
   http: string;
+  /** URL of its metrics and probes, without a slash at the end. */
+  metrics: string;
   /** `host:port`; null for the gateway. */
   grpc: string | null;
   environment: Record<string, string>;
@@ -75,15 +77,19 @@ export async function planReplicas(input: PlanInput): Promise<DistributedPlan> {
   };
 }
 
-type Planned = Pick<ReplicaPlan, 'http' | 'environment'>;
+type Planned = Pick<ReplicaPlan, 'http' | 'metrics' | 'environment'>;
 
 /** The first one has the address of the site. */
 async function planGateway(input: PlanInput, number: number): Promise<Planned> {
   const { config, addresses, files } = input;
   const port = number === 1 ? addresses.port : await freePort(config.DAK_HTTP_HOST);
+  const given = number === 1 ? config.DAK_METRICS_PORT : 0;
+  const metricsPort = given || (await freePort(config.DAK_METRICS_HOST));
   return {
     http: `http://${reachableHost(config.DAK_HTTP_HOST)}:${port}`,
+    metrics: `http://${reachableHost(config.DAK_METRICS_HOST)}:${metricsPort}`,
     environment: {
+      DAK_METRICS_PORT: String(metricsPort),
       DAK_HTTP_PORT: String(port),
       DAK_SITE_URL: addresses.site,
       DAK_PRINCIPAL_KEY_FILE: files.privateKey,
@@ -99,8 +105,10 @@ async function planService(
   grpc: string,
 ): Promise<Planned> {
   const port = await freePort(config.DAK_METRICS_HOST);
+  const metrics = `http://${reachableHost(config.DAK_METRICS_HOST)}:${port}`;
   return {
-    http: `http://${reachableHost(config.DAK_METRICS_HOST)}:${port}`,
+    http: metrics,
+    metrics,
     environment: {
       DAK_METRICS_PORT: String(port),
       [variable(service, 'GRPC_PORT')]: grpc.slice(grpc.lastIndexOf(':') + 1),

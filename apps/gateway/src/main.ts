@@ -4,6 +4,7 @@ import { GrpcChannel, openGrpcTls, PrincipalSigner } from '@dak/platform/grpc';
 import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
 import { openLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
+import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { combineBackends } from './backend';
@@ -59,15 +60,26 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       rateLimits: {
         readsPerMinute: config.DAK_READS_PER_MINUTE,
         writesPerMinute: config.DAK_WRITES_PER_MINUTE,
+        authPerMinute: config.DAK_AUTH_PER_MINUTE,
+        ...(config.DAK_ANONYMOUS_PER_MINUTE === undefined
+          ? {}
+          : { anonymousPerMinute: config.DAK_ANONYMOUS_PER_MINUTE }),
       },
+      trustedProxies: config.DAK_TRUSTED_PROXIES,
       ...combineBackends([mailService(mail), webhookService(webhook)]),
       dependencies: { mail: () => mail.ping(), webhook: () => webhook.ping() },
       isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
     });
     onStop(() => gateway.close());
     const firstRun = await gateway.ensureFirstRun(secrets === null ? {} : { secrets });
+    const probes = await startProbeServer({
+      probes: gateway.probes,
+      host: config.DAK_METRICS_HOST,
+      port: config.DAK_METRICS_PORT,
+    });
+    onStop(() => probes.close());
     const { port } = await gateway.listen(config.DAK_HTTP_PORT, config.DAK_HTTP_HOST);
-    logger.info({ port }, 'the gateway answers');
+    logger.info({ port, metrics: probes.port }, 'the gateway answers');
     // Nobody can read these again: what the first start prints is all there is.
     if (firstRun !== null && secrets === null) {
       process.stdout.write(`${JSON.stringify({ first_run: firstRun })}\n`);

@@ -1,8 +1,9 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { systemClock, type Clock, type Principal } from '@dak/kernel';
 import type { Log, Subscription } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
+import { Probes } from '@dak/platform/probes';
 import type { SharedState } from '@dak/platform/shared-state';
 import { Announcer } from './announcements/announcer';
 import { keyEndAnnouncement } from './announcements/key-end-announcement';
@@ -24,6 +25,7 @@ import { eventStreamRoutes } from './event-stream/event-stream-routes';
 import { eventTypesRoute } from './event-stream/event-types-route';
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from './event-stream/stream-hub';
 import { firstRun, type FirstRun, type FirstRunOptions } from './first-run/first-run';
+import { clientAddressReader } from './http/client-address';
 import { HttpMetrics } from './http/http-metrics';
 import { HttpServer } from './http/http-server';
 import type { JsonSchema } from './http/json-schema';
@@ -37,11 +39,13 @@ import { AccessTokens } from './identity/access-token';
 import { CredentialAuthenticator } from './identity/credential-authenticator';
 import { IdentityVersions } from './identity/identity-versions';
 import { LastUsedRecorder } from './identity/last-used-recorder';
+import { Passwords } from './identity/password';
+import { WorkAfterAnswers } from './identity/work-after-answers';
 import { createMailDirectory } from './mail/mail-directory';
 import { operationsRoutes } from './operations/operations-routes';
 import { organizationRoutes } from './organizations/organization-routes';
 import type { SessionParts } from './sessions/login';
-import { DEFAULT_LOGIN_LIMITS, LoginThrottle, type LoginLimits } from './sessions/login-throttle';
+import { DEFAULT_LOGIN_FAILURES, LoginThrottle } from './sessions/login-throttle';
 import { sessionRoutes } from './sessions/session-routes';
 import { purgeExpired } from './sessions/session-store';
 import { userRoutes } from './users/user-routes';
@@ -62,18 +66,27 @@ export interface GatewayOptions extends Backend {
   sessionKey: KeyObject;
   clock?: Clock;
   rateLimits?: Partial<RateLimits>;
-  loginLimits?: Partial<LoginLimits>;
+  /** Failed logins of one account from one client address within 15 minutes. @default 10 */
+  loginFailures?: number;
+  /** Networks of the proxies whose word about the client's address counts. @default none */
+  trustedProxies?: readonly string[];
+  /** A first password of this address is worth nothing any more. */
+  onPasswordChanged?: (email: string) => Promise<void>;
   /** Where events come from; closed by whoever opened it. Without it streams show what other replicas wrote. */
   log?: Log;
   streamLimits?: Partial<StreamLimits>;
   /** What `/readyz` asks besides database and shared state, by name. */
   dependencies?: Readonly<Record<string, () => Promise<void>>>;
+  /** False until the whole process works. @default always true */
+  isStarted?: () => boolean;
   /** Makes a span per request. @default false */
   isTracing?: boolean;
 }
 
 export interface Gateway {
   readonly routes: readonly Route[];
+  /** For a port of their own: metrics are not shown on that of the API. */
+  readonly probes: Probes;
   /** @throws DomainError conflict when the port is taken */
   listen(port: number, host: string): Promise<{ port: number }>;
   /** The routes as data, for the generated test matrix. */
@@ -93,7 +106,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { logger, sharedState } = options;
   const store = new GatewayStore(options.databaseUrl);
   const announcers = createAnnouncers(options, store);
-  const parts = identityParts(options, clock, store, announcers);
+  const metrics = new HttpMetrics(options.metrics);
+  const parts = identityParts(options, clock, store, announcers, metrics);
   const limiter = new RateLimiter(sharedState, rateLimits(options.rateLimits));
   const authenticator = new CredentialAuthenticator({
     database: store.database,
@@ -117,21 +131,26 @@ export function createGateway(options: GatewayOptions): Gateway {
     eventTypesRoute(),
   ]);
 
-  const server = new HttpServer({
+  const probes = new Probes({
     metrics: options.metrics,
+    ...(options.isStarted && { isStarted: options.isStarted }),
     isReady: async () => {
       await store.database.ping();
       await sharedState.ping();
       for (const ping of Object.values(options.dependencies ?? {})) await ping();
     },
+  });
+  const server = new HttpServer({
+    probes,
     handle: createRequestHandler({
       routes,
       limiter,
       clock,
       authenticator,
       writeAudit: auditWriter(parts.audit),
+      clientAddressOf: clientAddressReader(options.trustedProxies ?? []),
       headers: securityHeaders(parts.isHttps, API_CONTENT_POLICY),
-      metrics: new HttpMetrics(options.metrics),
+      metrics,
       onError: (error, requestId, route) =>
         logger.error({ err: error, request_id: requestId, route }, 'a request failed'),
       isTracing: options.isTracing ?? false,
@@ -162,12 +181,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     await announcers.keys.stop();
     await announcers.operations.stop();
     await parts.lastUsed.flush();
+    await parts.afterAnswers.flush();
     await limiter.close();
     await store.close();
   };
 
   return {
     routes,
+    probes,
     listen: async (port, host) => {
       await feed.start();
       if (options.log !== undefined) {
@@ -222,8 +243,14 @@ function identityParts(
   clock: Clock,
   store: GatewayStore,
   announcers: Announcers,
+  metrics: HttpMetrics,
 ): SessionParts {
   const { logger, sharedState } = options;
+  const loginFailures = new Counter({
+    name: 'dak_login_failures_total',
+    help: 'Sign-ins and changes of a password that were refused for a wrong password or an unknown address',
+    registers: [options.metrics],
+  });
   return {
     store,
     clock,
@@ -235,10 +262,23 @@ function identityParts(
       clock,
       failureReport(logger, 'the last use of keys could not be stored'),
     ),
-    throttle: new LoginThrottle(sharedState, { ...DEFAULT_LOGIN_LIMITS, ...options.loginLimits }),
+    passwords: new Passwords(derived(options.secret, 'password salts')),
+    afterAnswers: new WorkAfterAnswers(
+      failureReport(logger, 'what follows an answer could not be stored'),
+    ),
+    throttle: new LoginThrottle(sharedState, options.loginFailures ?? DEFAULT_LOGIN_FAILURES, () =>
+      metrics.limited('login'),
+    ),
+    loginFailed: () => loginFailures.inc(),
+    passwordChanged: async (email) => {
+      await options
+        .onPasswordChanged?.(email)
+        .catch(failureReport(logger, 'a first password that was changed could not be removed'));
+    },
     secrets: {
       idempotency: derived(options.secret, 'idempotent answers'),
       cursor: derived(options.secret, 'page cursors'),
+      refresh: derived(options.secret, 'refresh tokens'),
     },
     putDomains: options.putDomains ?? ((_id, names) => Promise.resolve(names)),
     isHttps: options.siteUrl.startsWith('https:'),

@@ -53,7 +53,7 @@ describe('what the services are told about people', () => {
     });
     try {
       expect([...told.values()].map(({ role }) => role).sort()).toEqual(['admin', 'superadmin']);
-      const client = site.client(site.seed.apiKey);
+      const client = await site.adminSession();
       const department = async (name: string): Promise<string> =>
         (await client.post('/departments', { name })).body.id;
       const [sales, support] = [await department('Sales'), await department('Support')];

@@ -16,7 +16,7 @@ describe('the audit log', () => {
   });
 
   it('has an entry for every change, chained to the one before, without secrets', async () => {
-    const admin = site.client(site.seed.apiKey);
+    const admin = await site.adminSession();
     const user = await admin.post('/settings/users', {
       email: 'u@dak.example',
       display_name: 'U',
@@ -46,6 +46,7 @@ describe('the audit log', () => {
       'api_key.created succeeded',
       'user.updated succeeded',
       'user.created succeeded',
+      'session.login succeeded',
       'organization.created succeeded',
     ]);
     const text = JSON.stringify(body);
@@ -56,7 +57,7 @@ describe('the audit log', () => {
     }
     expect((await admin.get('/audit/verify')).body).toEqual({
       valid: true,
-      checked: 8,
+      checked: 9,
       first_bad_id: null,
     });
   });
@@ -78,8 +79,8 @@ describe('the audit log', () => {
       if (reply.body.next_cursor === null) break;
       reply = await admin.get(`/audit?per_page=3&cursor=${reply.body.next_cursor}`);
     }
-    expect(seen).toHaveLength(8);
-    expect(new Set(seen).size).toBe(8);
+    expect(seen).toHaveLength(9);
+    expect(new Set(seen).size).toBe(9);
   });
 
   it('refuses a cursor with another filter, an altered one, and cursor with page', async () => {

@@ -467,9 +467,13 @@ async function startGatewayWithFailingReaders() {
     async member() {
       const email = `member-${uuidv7()}@dak.example`;
       const password = 'a long enough password';
-      const made = await own
-        .client(own.seed.apiKey)
-        .post('/settings/users', { email, display_name: 'Member', role: 'user', password });
+      const admin = await own.adminSession();
+      const made = await admin.post('/settings/users', {
+        email,
+        display_name: 'Member',
+        role: 'user',
+        password,
+      });
       const login = await own.client().post('/auth/login', { email, password });
       return { id: made.body.id as string, session: login.body.access_token as string };
     },

@@ -13,9 +13,13 @@ export interface GatewayUnderTest {
   seed: FirstRun;
   database: TestDatabase;
   sharedState: SharedState;
+  /** Of the first replica. */
+  metrics: Registry;
   baseUrl: string;
   /** Checks every reply against the OpenAPI document. */
   client(credential?: string): ApiClient;
+  /** The demo admin in person, for what a key may not do. */
+  adminSession(): Promise<ApiClient>;
   /** A second replica over the same database, by default over the very same shared state. */
   replica(
     sharedState?: SharedState,
@@ -46,13 +50,15 @@ export async function startGateway(
   };
   const running: Gateway[] = [];
   const start = async (state = sharedState) => {
-    const gateway = createGateway({ ...options, sharedState: state, metrics: new Registry() });
+    const metrics = new Registry();
+    const gateway = createGateway({ ...options, sharedState: state, metrics });
     running.push(gateway);
     const { port } = await gateway.listen(0, '127.0.0.1');
     const validate = replyValidator(gateway.openApi(true), gateway.routeTable());
     const baseUrl = `http://127.0.0.1:${port}`;
     return {
       gateway,
+      metrics,
       baseUrl,
       client: (credential?: string) => new ApiClient(baseUrl, credential ?? null, validate),
     };
@@ -62,6 +68,11 @@ export async function startGateway(
   if (seed === null) throw new Error('the test database was not empty');
   return {
     ...first,
+    adminSession: async () => {
+      const { email, password } = seed.admin;
+      const { body } = await first.client().post('/auth/login', { email, password });
+      return first.client(body.access_token);
+    },
     seed,
     database,
     sharedState,

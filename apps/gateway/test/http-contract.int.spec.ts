@@ -305,12 +305,14 @@ describe('the HTTP contract', () => {
     expect(headers.get('strict-transport-security')).toBeNull();
   });
 
-  it('tells health, readiness and metrics', async () => {
+  it('tells health and readiness, and its metrics not here', async () => {
     expect((await site.client().get('//healthz')).status).toBe(200);
     expect((await site.client().get('//readyz')).status).toBe(200);
-    const metrics = await site.client().get('//metrics');
-    expect(metrics.body).toContain('dak_http_requests_total{');
-    expect(metrics.body).not.toContain(site.seed.organizationId);
+    expect((await site.client().get('//metrics')).status).toBe(404);
+    const metrics = await site.metrics.metrics();
+    expect(metrics).toContain('dak_http_requests_total{');
+    expect(metrics).toContain('dak_rate_limited_total{class="login"} 0');
+    expect(metrics).not.toContain(site.seed.organizationId);
   });
 });
 
@@ -320,7 +322,7 @@ describe('rate limits', () => {
   beforeAll(async () => {
     site = await startGateway({
       rateLimits: { readsPerMinute: 20, writesPerMinute: 3, anonymousPerMinute: 30 },
-      loginLimits: { perAccountAndAddress: 3 },
+      loginFailures: 3,
     });
   });
   afterAll(async () => {

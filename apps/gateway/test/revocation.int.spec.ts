@@ -72,7 +72,7 @@ function revocation(openStates: () => Promise<SharedState[]>): void {
   });
 
   it('take a change of role at once', async () => {
-    const admin = site.client(site.seed.apiKey);
+    const admin = await site.adminSession();
     const password = 'a long enough password';
     const person = await admin.post('/settings/users', {
       email: 'moving@dak.example',

@@ -17,7 +17,9 @@ describe('every route of the table', () => {
     routes = site.gateway.routeTable();
     const admin = site.client(site.seed.apiKey);
     const password = 'a long enough password';
-    await admin.post('/settings/users', {
+    await (
+      await site.adminSession()
+    ).post('/settings/users', {
       email: 'plain@dak.example',
       display_name: 'Plain',
       role: 'user',

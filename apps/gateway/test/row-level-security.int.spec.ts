@@ -20,9 +20,7 @@ describe('row-level security', () => {
       [organizationId],
     );
     await log.publish([eventOf({ organizationId })]);
-    const admin = site.client(site.seed.apiKey);
-    const { email, password } = site.seed.admin;
-    await site.client().post('/auth/login', { email, password });
+    const admin = await site.adminSession();
     await admin.post(
       '/settings/users',
       { email: 'x@dak.example', display_name: 'X', role: 'user', department_ids: [] },

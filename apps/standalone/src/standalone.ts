@@ -5,7 +5,6 @@ import { combineBackends, createGateway, mailService, webhookService } from '@da
 import { createMailService, openBlobs } from '@dak/mail';
 import { createWebhookService } from '@dak/webhook';
 import { VisibilityServiceService } from '@dak/contracts/mail';
-import { UnavailableError } from '@dak/kernel';
 import type { Config, VariableName } from '@dak/platform/config';
 import {
   banner,
@@ -13,6 +12,7 @@ import {
   migrateAll,
   openDataFolder,
   readProcessName,
+  reachableHost,
   siteAddresses,
   writePrivateFile,
 } from '@dak/platform/deployment';
@@ -21,6 +21,7 @@ import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { createLoggers } from '@dak/platform/logging';
+import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { pemPaths } from '@dak/platform/tls-files';
@@ -43,6 +44,11 @@ export const STANDALONE_VARIABLES = [
   'DAK_SMTP_TLS_KEY',
   'DAK_READS_PER_MINUTE',
   'DAK_WRITES_PER_MINUTE',
+  'DAK_AUTH_PER_MINUTE',
+  'DAK_ANONYMOUS_PER_MINUTE',
+  'DAK_TRUSTED_PROXIES',
+  'DAK_METRICS_HOST',
+  'DAK_METRICS_PORT',
   'DAK_LOG_LEVEL',
   'DAK_PARSER_THREADS',
   'DAK_WEBHOOK_ALLOW',
@@ -55,7 +61,6 @@ export const STANDALONE_VARIABLES = [
 
 type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 
-const STARTING = 'Dak is starting: bootstrap.json is not written yet.';
 /** Beside the bundle, see `scripts/build.mjs`. */
 const MIGRATIONS = join(__dirname, '../migrations');
 const VERSION = (
@@ -158,13 +163,18 @@ async function start(
     rateLimits: {
       readsPerMinute: config.DAK_READS_PER_MINUTE,
       writesPerMinute: config.DAK_WRITES_PER_MINUTE,
+      authPerMinute: config.DAK_AUTH_PER_MINUTE,
+      ...(config.DAK_ANONYMOUS_PER_MINUTE === undefined
+        ? {}
+        : { anonymousPerMinute: config.DAK_ANONYMOUS_PER_MINUTE }),
     },
+    trustedProxies: config.DAK_TRUSTED_PROXIES,
     ...combineBackends([
       mailService(mailChannel),
       webhookService(new InProcessChannel(webhook.registry)),
     ]),
+    isStarted: () => isStarted,
     dependencies: {
-      start: () => (isStarted ? Promise.resolve() : Promise.reject(new UnavailableError(STARTING))),
       mail: () => mail.ready(),
       webhook: () => webhook.ready(),
     },
@@ -177,12 +187,19 @@ async function start(
   await gateway.ensureFirstRun({ secrets: data.secrets.firstRun });
   const { smtp, lmtp } = await mail.start();
   await webhook.start();
+  const probes = await startProbeServer({
+    probes: gateway.probes,
+    host: config.DAK_METRICS_HOST,
+    port: config.DAK_METRICS_PORT,
+  });
+  onStop(() => probes.close());
   // The API opens last, so that whoever reaches it finds everything running.
   await gateway.listen(addresses.port, config.DAK_HTTP_HOST);
   const bootstrap = await createBootstrap(data, addresses, {
     smtp: { host: config.DAK_SMTP_HOST, port: smtp },
     lmtp: { host: config.DAK_SMTP_HOST, port: lmtp ?? 0 },
   });
+  bootstrap.metrics_url = `http://${reachableHost(config.DAK_METRICS_HOST)}:${probes.port}/metrics`;
   writePrivateFile(file, bootstrap);
   isStarted = true;
   process.stdout.write(banner(bootstrap, file, config.DAK_MAIL_TRANSPORT));

@@ -28,7 +28,6 @@ describeOnBothRuns('analytics', (startStack) => {
     const { body: person } = await tenant.client.post('/settings/users', {
       email: 'formula@numbers.example',
       display_name: name,
-      password: 'a long enough password',
     });
     await tenant.client.post(`/conversations/${id}/assign`, {
       assignee: { type: 'user', id: person.id, name },

@@ -84,6 +84,7 @@ async function startDistributedStack(
         DAK_WEBHOOK_ALLOW: options.webhookAllow ?? '127.0.0.1',
         DAK_READS_PER_MINUTE: '1000000',
         DAK_WRITES_PER_MINUTE: '1000000',
+        DAK_AUTH_PER_MINUTE: '1000',
         DAK_INBOUND_RATE_PER_MINUTE: '1000000',
         DAK_SMTP_CONNECTIONS_PER_CLIENT: String(options.connectionsPerClient ?? 1_000),
         ...(options.smtpTls === undefined

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RouteDescription } from '@dak/gateway';
 import type { ApiClient, ApiReply } from '@dak/testing/api-client';
 import type { Stack } from './stack';
-import type { Tenant, TenantMailbox } from './tenant';
+import { signIn, type Tenant, type TenantMailbox } from './tenant';
 
 /** A request that its route answers with success, when whoever may send it does so. */
 export interface PlainRequest {
@@ -303,8 +303,18 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   })),
   'POST /api/v1/auth/refresh': plain('nobody', refreshCookie),
   'POST /api/v1/auth/logout': plain('nobody', refreshCookie),
-  'POST /api/v1/auth/accept-invite': plain('nobody', async ({ tenant, client }) => {
-    const { body } = await client.post('/settings/users', userBody(tenant));
+  'PATCH /api/v1/auth/password': plain('maker', () => ({
+    body: { current: PASSWORD, new: PASSWORD },
+  })),
+  'GET /api/v1/auth/sessions': plain('maker'),
+  'DELETE /api/v1/auth/sessions/{id}': plain('maker', async ({ stack, tenant }) => {
+    const { session } = await signIn(stack, tenant.admin);
+    const { body } = await stack.client(session).get('/auth/sessions');
+    return { params: { id: body.data.find((one: { current: boolean }) => one.current).id } };
+  }),
+  'POST /api/v1/auth/accept-invite': plain('nobody', async ({ stack, tenant }) => {
+    const admin = stack.client(tenant.admin.session);
+    const { body } = await admin.post('/settings/users', userBody(tenant));
     return { body: { token: body.invite_token, password: PASSWORD } };
   }),
 

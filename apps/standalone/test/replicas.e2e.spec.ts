@@ -62,10 +62,10 @@ describeDistributed('replicas of a distributed run', (servers) => {
     expect(dak.processes().map(({ service }) => service)).toEqual([
       ...['mail', 'mail', 'webhook', 'webhook', 'gateway', 'gateway'],
     ]);
-    for (const { service, http, grpc, pid } of dak.processes()) {
+    for (const { service, http, metrics, grpc, pid } of dak.processes()) {
       expect(process.kill(pid, 0)).toBe(true);
       expect((await fetch(`${http}/readyz`)).status).toBe(200);
-      expect(await (await fetch(`${http}/metrics`)).text()).toContain('process_cpu_seconds_total');
+      expect(await (await fetch(metrics)).text()).toContain('process_cpu_seconds_total');
       expect(grpc).toEqual(service === 'gateway' ? null : expect.stringMatching(/^[^:]+:\d+$/));
     }
     expect(ofService('gateway')[0]!.http).toBe(dak.bootstrap.site_url);

@@ -22,6 +22,7 @@ export interface ServiceProcess {
   service: string;
   pid: number;
   http: string;
+  metrics: string;
   grpc: string | null;
 }
 

@@ -32,7 +32,7 @@ export function apiKeyRoutes(parts: IdentityParts): Route[] {
       path: '/settings/api-keys',
       summary: 'Create an API key',
       description:
-        'The key has the role and the mailboxes of the user who makes it, cut down to these scopes.',
+        'The key has the role and the mailboxes of the user who makes it, cut down to these scopes. Made with an API key, it expires no later than that key and is revoked together with it.',
       idempotency: 'gateway',
       request: { body: createApiKeyBody },
       responses: { 201: { description: 'The key, in full only here', schema: createdApiKey } },
@@ -56,7 +56,11 @@ export function apiKeyRoutes(parts: IdentityParts): Route[] {
       path: '/settings/api-keys/{id}',
       summary: 'Revoke an API key',
       request: { params: idParams },
-      responses: { 204: { description: 'Revoked: it stops working with the next request' } },
+      responses: {
+        204: {
+          description: 'Revoked: it and what was made with it stop working with the next request',
+        },
+      },
       handler: (context) => revokeApiKey(parts, context, context.params.id),
     }),
   ];

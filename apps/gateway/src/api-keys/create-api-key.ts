@@ -6,10 +6,13 @@ import {
   newApiKey,
   SCOPES,
   uuidv7,
+  type Principal,
   type Scope,
 } from '@dak/kernel';
 import { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
+import type { GatewayTransaction } from '../database/gateway-store';
+import { invalidCredentials } from '../http/authenticator';
 import type { RouteReply } from '../http/route';
 import { nameField } from '../identity/fields';
 import type { IdentityCaller } from '../identity/identity-caller';
@@ -20,15 +23,17 @@ export const createApiKeyBody = z
   .object({
     name: nameField(),
     scopes: z.array(z.enum(SCOPES)).min(1),
-    expires_at: z.iso
-      .datetime({ offset: true })
-      .nullable()
-      .optional()
-      .meta({ description: 'Absent or null: never' }),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().meta({
+      description:
+        'Absent or null: never. A key that is made with another key expires no later than that one',
+    }),
   })
   .meta({ id: 'CreateApiKey' });
 
-/** Makes a key of the caller; its full value is in this reply only. */
+/**
+ * Makes a key of the caller; its full value is in this reply only. Made with a key, it ends with that key: it expires no
+ * later and is revoked together with it.
+ */
 export function createApiKey(
   parts: IdentityParts,
   caller: IdentityCaller,
@@ -41,6 +46,7 @@ export function createApiKey(
   }
   requireOwnScopes(caller.principal.scopes, body.scopes);
   return changeIdentity(parts, caller, async (tx) => {
+    const parent = await lockParent(tx, caller.principal);
     const key = newApiKey();
     const row = await tx.db.apiKey.create({
       data: {
@@ -51,7 +57,8 @@ export function createApiKey(
         scopes: SCOPES.filter((scope) => body.scopes.includes(scope)),
         secretHash: new Uint8Array(hashApiKey(key)),
         prefix: displayPrefix(key),
-        expiresAt,
+        expiresAt: earlier(expiresAt, parent?.expiresAt ?? null),
+        parentId: parent?.id ?? null,
       },
     });
     const record = toApiKeyRecord(row);
@@ -64,10 +71,43 @@ export function createApiKey(
         scopes: row.scopes,
         prefix: row.prefix,
         expires_at: record.expires_at,
+        ...(parent === null ? {} : { parent_id: parent.id }),
       },
     });
     return { status: 201, body: { ...record, key } };
   });
+}
+
+interface ParentKey {
+  id: string;
+  expiresAt: Date | null;
+}
+
+/**
+ * The key of the caller, held until the new one is stored, so that a revocation at the same time finds both.
+ * @returns null for a session
+ */
+async function lockParent(tx: GatewayTransaction, principal: Principal): Promise<ParentKey | null> {
+  if (principal.type === 'session') return null;
+  const { rows } = await tx.query<ParentKey & { revokedAt: Date | null }>(
+    `select id, expires_at as "expiresAt", revoked_at as "revokedAt"
+       from api_key
+      where organization_id = $1::uuid
+        and id = $2::uuid
+        for share`,
+    [principal.organizationId, principal.credentialId],
+  );
+  const parent = rows[0];
+  if (parent === undefined || parent.revokedAt !== null) throw invalidCredentials();
+  return {
+    id: parent.id,
+    expiresAt: parent.expiresAt === null ? null : new Date(parent.expiresAt),
+  };
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 }
 
 /** Nobody gives away more than they have; a key in particular cannot make a stronger one. */

@@ -32,6 +32,7 @@ export async function listAudit(
   principal: Principal,
   query: AuditQuery,
 ): Promise<Page<ReturnType<typeof toRecord>>> {
+  await parts.afterAnswers.flush();
   const { organizationId } = principal;
   const request = pageRequest(query);
   const filter: AuditFilter = {

@@ -3,7 +3,6 @@ import { newFirstRunSecrets, type FirstRunSecrets } from '@dak/platform/deployme
 import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import type { GatewayTransaction } from '../database/gateway-store';
 import type { IdentityParts } from '../identity/identity-parts';
-import { hashPassword } from '../identity/password';
 import { insertOrganization, noteInNewOrganization } from '../organizations/create-organization';
 import { insertUser } from '../users/create-user';
 
@@ -99,7 +98,7 @@ async function addOrganization(
     displayName: first.displayName,
     role: first.role,
     departmentIds: [],
-    passwordHash: await hashPassword(first.password),
+    passwordHash: await parts.passwords.hash(first.email, first.password),
   });
   await noteInNewOrganization(
     parts,

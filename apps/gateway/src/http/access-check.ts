@@ -3,6 +3,7 @@ import { ForbiddenError, type Principal, type Scope } from '@dak/kernel';
 import { anyScope } from './route';
 
 export type AccessCheck = (principal: Principal) => void;
+export type BodyAccessCheck = (principal: Principal, body: unknown) => void;
 
 /**
  * The check of one route, ready to run.
@@ -13,12 +14,7 @@ export function compileAccess(right: Right): AccessCheck {
   if (role === 'superadmin') return requireSuperadminSession;
   const anyOf = anyScope(right);
   return (principal) => {
-    if (session === true && principal.type !== 'session') {
-      throw new ForbiddenError(
-        'This needs a person: an API key cannot do it, sign in with POST /api/v1/auth/login.',
-        'session_required',
-      );
-    }
+    if (session === true && principal.type !== 'session') throw sessionRequired('This');
     const { scopes } = principal;
     if (anyOf.length > 0 && !anyOf.some((scope) => scopes.includes(scope))) {
       throw missingScope(anyOf);
@@ -29,6 +25,28 @@ export function compileAccess(right: Right): AccessCheck {
       throw new ForbiddenError('This needs the role admin in the organization.', 'missing_role');
     }
   };
+}
+
+/**
+ * The check of what a body asks for.
+ * @returns null when a key may send the whole body; else a function that throws ForbiddenError and names the member
+ */
+export function compileBodyAccess({ sessionMembers: members }: Right): BodyAccessCheck | null {
+  if (members === undefined) return null;
+  return (principal, body) => {
+    if (principal.type === 'session') return;
+    for (const { member, unless } of members) {
+      const value = (body as Record<string, unknown>)[member];
+      if (value !== undefined && value !== unless) throw sessionRequired(member);
+    }
+  };
+}
+
+function sessionRequired(what: string): ForbiddenError {
+  return new ForbiddenError(
+    `${what} needs a person: an API key cannot do it, sign in with POST /api/v1/auth/login.`,
+    'session_required',
+  );
 }
 
 function requireSuperadminSession(principal: Principal): void {

@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http';
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
+import { Probes } from '@dak/platform/probes';
 import { HttpServer } from './http-server';
 
 describe('HttpServer', () => {
   it('lets a request in flight end and then closes its kept-alive connection at once', async () => {
     let answer: () => void = () => undefined;
     const server = new HttpServer({
-      metrics: new Registry(),
-      isReady: () => Promise.resolve(),
+      probes: new Probes({ metrics: new Registry(), isReady: () => Promise.resolve() }),
       handle: (_, response) => {
         answer = () => response.end('done');
         response.flushHeaders();

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { DomainError } from '@dak/kernel';
-import { Probes, type ProbesOptions } from '@dak/platform/probes';
+import type { Probes } from '@dak/platform/probes';
 import type { RequestHandler } from './request-handler';
 import { expectContinue } from './request-body';
 
-export interface HttpServerOptions extends ProbesOptions {
+export interface HttpServerOptions {
+  probes: Probes;
   handle: RequestHandler;
 }
 
@@ -20,10 +21,8 @@ const IDLE_SWEEP_MS = 50;
 /** The listening socket and Express, with probes before everything that can be slow or refused. */
 export class HttpServer {
   private readonly server: Server;
-  private readonly probes: Probes;
 
   constructor(private readonly options: HttpServerOptions) {
-    this.probes = new Probes(options);
     const app = express();
     app.disable('x-powered-by');
     app.disable('etag');
@@ -67,7 +66,7 @@ export class HttpServer {
 
   /** Not ready at once, no new connections; requests in flight get `graceMs` to end. */
   async close(graceMs = 10_000): Promise<void> {
-    this.probes.stop();
+    this.options.probes.stop();
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     // A connection that was busy becomes idle only with its reply, and Node then keeps it open.
@@ -80,7 +79,8 @@ export class HttpServer {
   }
 
   private dispatch(request: IncomingMessage, response: ServerResponse): void {
-    if (!this.probes.answer(request, response)) this.options.handle(request, response);
+    const { handle, probes } = this.options;
+    if (!probes.answerHealth(request, response)) handle(request, response);
   }
 }
 

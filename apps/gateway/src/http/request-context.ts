@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError, InvalidError, type Principal } from '@dak/kernel';
 import type { CallOptions, IdempotencyKey } from '@dak/platform/grpc';
+import type { ClientAddressOf } from './client-address';
 import type { AuditNote, RouteContext } from './route';
 
 export type AuditWriter = (
@@ -27,6 +28,7 @@ export class RequestContext implements RouteContext<Principal | null, unknown, u
     readonly response: ServerResponse,
     readonly requestId: string,
     private readonly writeAudit: AuditWriter,
+    private readonly clientAddressOf: ClientAddressOf,
   ) {}
 
   get url(): string {
@@ -38,7 +40,7 @@ export class RequestContext implements RouteContext<Principal | null, unknown, u
   }
 
   get clientAddress(): string {
-    return this.request.socket.remoteAddress ?? '';
+    return this.clientAddressOf(this.request);
   }
 
   get signal(): AbortSignal {

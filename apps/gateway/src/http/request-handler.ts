@@ -2,8 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createHash } from 'node:crypto';
 import { DomainError, uuidv7, type Clock } from '@dak/kernel';
 import { currentTraceparent, inSpan } from '@dak/platform/telemetry';
-import { compileAccess, type AccessCheck } from './access-check';
+import {
+  compileAccess,
+  compileBodyAccess,
+  type AccessCheck,
+  type BodyAccessCheck,
+} from './access-check';
 import { credentialOf, type Authenticator, type KnownCredential } from './authenticator';
+import type { ClientAddressOf } from './client-address';
 import { asDependencyFailure, MethodNotAllowedError } from './error-status';
 import type { HttpMetrics, RouteTimer } from './http-metrics';
 import { PathMatcher } from './path-matcher';
@@ -31,6 +37,7 @@ export interface RequestHandlerDeps {
   authenticator: Authenticator;
   limiter: RateLimiter;
   writeAudit: AuditWriter;
+  clientAddressOf: ClientAddressOf;
   /** Headers of every reply. */
   headers: HeaderList;
   metrics: HttpMetrics;
@@ -48,6 +55,7 @@ interface CompiledRoute {
   label: string;
   input: InputParser;
   checkAccess: AccessCheck;
+  checkBody: BodyAccessCheck | null;
   timer: RouteTimer;
   timeoutMs: number;
 }
@@ -79,6 +87,7 @@ function compile(route: Route, metrics: HttpMetrics): CompiledRoute {
     label: `${route.method} ${route.path}`,
     input: compileInput(route),
     checkAccess: compileAccess(route.right),
+    checkBody: compileBodyAccess(route.right),
     timer: metrics.timer(fullPath(route), route.method),
     timeoutMs: route.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   };
@@ -136,10 +145,12 @@ class Exchange {
       this.response,
       this.requestId,
       this.deps.writeAudit,
+      this.deps.clientAddressOf,
     );
     context.deadline = this.deps.clock() + match.target.timeoutMs;
     if (route.right.scopes === 'public') {
-      await this.limitAnonymous();
+      if (route.rateClass === 'auth') await this.limitAuth();
+      else await this.limitAnonymous();
     } else {
       context.principal = await this.authenticate(route);
       await this.check(checkAccess, route, context);
@@ -150,6 +161,7 @@ class Exchange {
     const traceparent = this.request.headers['traceparent'];
     if (typeof traceparent === 'string') context.traceparent = traceparent;
     await this.readBody(context, match.target);
+    match.target.checkBody?.(context.principal!, context.body);
 
     const reply = this.deps.isTracing
       ? await this.traced(route, context)
@@ -213,7 +225,7 @@ class Exchange {
     const credential = await this.credential();
     const remembered = authenticator.recall(credential);
     if (remembered === undefined) {
-      const known = await this.resolve(credential);
+      const known = await this.resolveUnknown(credential);
       const { credentialId } = known.principal;
       return this.charge(known, await limiter.take(credentialId, route.rateClass));
     }
@@ -225,9 +237,14 @@ class Exchange {
   }
 
   private charge(known: KnownCredential, allowance: Allowance) {
-    this.allowance = allowance;
-    requireAllowance(allowance);
+    this.require(allowance);
     return known.principal;
+  }
+
+  private require(allowance: Allowance): void {
+    this.allowance = allowance;
+    if (!allowance.consumption.allowed) this.deps.metrics.limited(allowance.class);
+    requireAllowance(allowance);
   }
 
   private async credential(): Promise<string> {
@@ -239,7 +256,16 @@ class Exchange {
     }
   }
 
-  /** Guessing is charged to the client's address. */
+  /** Guessing is charged to the client's address, and before the look-up. */
+  private async resolveUnknown(credential: string): Promise<KnownCredential> {
+    const { authenticator, clientAddressOf, limiter } = this.deps;
+    await this.limitAnonymous();
+    const known = await authenticator.resolve(credential);
+    await limiter.giveBackAnonymous(clientAddressOf(this.request));
+    return known;
+  }
+
+  /** Of a credential that was right before: who guesses from the same address must not keep its holder out. */
   private async resolve(credential: string): Promise<KnownCredential> {
     try {
       return await this.deps.authenticator.resolve(credential);
@@ -250,9 +276,13 @@ class Exchange {
   }
 
   private async limitAnonymous(): Promise<void> {
-    const address = this.request.socket.remoteAddress ?? 'unknown';
-    this.allowance = await this.deps.limiter.takeAnonymous(address);
-    requireAllowance(this.allowance);
+    const address = this.deps.clientAddressOf(this.request);
+    this.require(await this.deps.limiter.takeAnonymous(address));
+  }
+
+  private async limitAuth(): Promise<void> {
+    const address = this.deps.clientAddressOf(this.request);
+    this.require(await this.deps.limiter.takeAuth(this.label, address));
   }
 
   private headers(): string[] {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Scope } from '@dak/kernel';
-import type { Holder, MailboxLevel, Right } from '@dak/contracts/rights';
+import type { Holder, MailboxLevel, Right, SessionMember } from '@dak/contracts/rights';
 import { anyScope, type Method, type RateClass, type Route } from './route';
 
 export const API_BASE = '/api/v1';
@@ -29,6 +29,8 @@ export interface RouteDescription {
   condition: string | null;
   role: 'admin' | null;
   sessionOnly: boolean;
+  /** Members of the body that need a session although the route does not. */
+  sessionMembers: readonly SessionMember[];
   rateClass: RateClass;
   bodyKind: Route['bodyKind'];
   idempotent: boolean;
@@ -55,6 +57,7 @@ export function describeRoutes(routes: readonly Route[]): RouteDescription[] {
       condition: right.condition ?? null,
       role: right.role === 'admin' ? 'admin' : null,
       sessionOnly: right.session ?? false,
+      sessionMembers: right.sessionMembers ?? [],
       rateClass: route.rateClass,
       bodyKind: route.bodyKind,
       idempotent: route.idempotency !== 'none',

@@ -6,7 +6,8 @@ import type { Principal, Scope } from '@dak/kernel';
 import type { CallOptions, IdempotencyKey } from '@dak/platform/grpc';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type RateClass = 'read' | 'write';
+/** `auth` is for routes without a credential that check a secret: counted by client address and route, before any work. */
+export type RateClass = 'read' | 'write' | 'auth';
 
 /** An audit entry beside the ones that the gateway's own operations write with their change. */
 export interface AuditNote {
@@ -34,6 +35,7 @@ export interface RouteContext<Who, Params, Query, Body> {
   readonly signal: AbortSignal;
   /** Principal, request id, deadline, signal, idempotency and trace for a call to a service. */
   readonly call: CallOptions;
+  /** Behind trusted proxies that which they tell. */
   readonly clientAddress: string;
   readonly headers: IncomingMessage['headers'];
   /** The URL as requested, for `Link` headers and cookies' scope. */

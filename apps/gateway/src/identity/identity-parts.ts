@@ -9,6 +9,8 @@ import type { StorableReply } from '../idempotency/stored-answer';
 import type { AccessTokens } from './access-token';
 import type { IdentityVersions } from './identity-versions';
 import type { LastUsedRecorder } from './last-used-recorder';
+import type { Passwords } from './password';
+import type { WorkAfterAnswers } from './work-after-answers';
 
 /** What the operations on people, keys, sessions and organizations work with. */
 export interface IdentityParts {
@@ -17,9 +19,11 @@ export interface IdentityParts {
   audit: AuditLog;
   tokens: AccessTokens;
   lastUsed: LastUsedRecorder;
+  passwords: Passwords;
+  afterAnswers: WorkAfterAnswers;
   clock: Clock;
   /** 32 bytes each, made once per deployment. */
-  secrets: { idempotency: Uint8Array; cursor: Uint8Array };
+  secrets: { idempotency: Uint8Array; cursor: Uint8Array; refresh: Uint8Array };
   /** Cookies get `Secure`. */
   isHttps: boolean;
   /** Makes the organization the owner of exactly these domains; not in a transaction. */

@@ -1,5 +1,6 @@
 import * as crypto from 'node:crypto';
 import { promisify } from 'node:util';
+import { HashingQueue } from './hashing-queue';
 
 /** OWASP's first choice for argon2id: 19 MiB, 2 passes, 1 lane. */
 const MEMORY_KIB = 19_456;
@@ -7,8 +8,8 @@ const PASSES = 2;
 const LANES = 1;
 const TAG_LENGTH = 32;
 const SALT_LENGTH = 16;
-/** At most so many at once: each holds a thread of the pool and its memory. */
-const CONCURRENCY = 2;
+/** Each holds a thread of the pool and its memory; with 20–40 ms each who waits last waits a second or two. */
+const QUEUE = { atOnce: 2, waiting: 64 };
 
 interface Derivation {
   algorithm: 'argon2id' | 'scrypt';
@@ -16,41 +17,95 @@ interface Derivation {
   parameters: string;
 }
 
-const waiting: (() => void)[] = [];
-let running = 0;
-
-/** A PHC string: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
-export async function hashPassword(password: string): Promise<string> {
-  const derivation: Derivation = {
-    algorithm: hasArgon2() ? 'argon2id' : 'scrypt',
-    salt: crypto.randomBytes(SALT_LENGTH),
-    parameters: hasArgon2() ? `m=${MEMORY_KIB},t=${PASSES},p=${LANES}` : 'ln=17,r=8,p=1',
-  };
-  const version = derivation.algorithm === 'argon2id' ? '$v=19' : '';
-  const tag = await derive(password, derivation);
-  return `$${derivation.algorithm}${version}$${derivation.parameters}$${encode(derivation.salt)}$${encode(tag)}`;
+interface Parsed {
+  derivation: Derivation;
+  tag: Buffer;
 }
 
 /**
- * With null (no such user, or no password yet) it costs as much as with a hash, so that the answer's
- * time does not tell which addresses exist.
+ * Hashes passwords and compares them with what is stored. The salt belongs to the e-mail address, so that one derivation
+ * answers for all users who have the address, each in an organization of their own, and a login costs the same however
+ * many these are. Different addresses have different salts, and nobody without the secret knows them.
  */
-export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
-  const parsed = parse(stored ?? (await decoy()));
-  if (parsed === null) return false;
-  const tag = await derive(password, parsed.derivation);
-  const isEqual = tag.length === parsed.tag.length && crypto.timingSafeEqual(tag, parsed.tag);
-  return isEqual && stored !== null;
+export class Passwords {
+  private readonly queue = new HashingQueue(QUEUE);
+  private decoyHash: Promise<Parsed> | null = null;
+
+  /** @param secret 32 bytes, the same on every replica */
+  constructor(private readonly secret: Uint8Array) {}
+
+  /**
+   * A PHC string: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`.
+   * @throws UnavailableError when too many passwords are being hashed
+   */
+  async hash(email: string, password: string): Promise<string> {
+    const derivation = this.derivationOf(email);
+    const version = derivation.algorithm === 'argon2id' ? '$v=19' : '';
+    const tag = await this.derive(password, derivation);
+    return `$${derivation.algorithm}${version}$${derivation.parameters}$${encode(derivation.salt)}$${encode(tag)}`;
+  }
+
+  /** Whether a new hash of the same password would have other parameters. */
+  isCurrent(email: string, stored: string): boolean {
+    const parsed = parse(stored);
+    return parsed !== null && keyOf(parsed.derivation) === keyOf(this.derivationOf(email));
+  }
+
+  /**
+   * Which of the stored hashes are of this password. With none (no such user, or no password yet) it costs as much as
+   * with one, so that the answer's time does not tell which addresses exist.
+   * @throws UnavailableError when too many passwords are being hashed
+   */
+  async matches(password: string, stored: readonly (string | null)[]): Promise<boolean[]> {
+    const parsed = stored.map((text) => (text === null ? null : parse(text)));
+    const tags = new Map<string, Buffer>();
+    const decoy = await this.decoy();
+    const known = parsed.filter((one) => one !== null);
+    for (const { derivation } of known.length === 0 ? [decoy] : known) {
+      const key = keyOf(derivation);
+      if (!tags.has(key)) tags.set(key, await this.derive(password, derivation));
+    }
+    return parsed.map((one) => {
+      const tag = one === null ? undefined : tags.get(keyOf(one.derivation));
+      return one !== null && tag?.length === one.tag.length && crypto.timingSafeEqual(tag, one.tag);
+    });
+  }
+
+  private derivationOf(email: string): Derivation {
+    const salt = crypto.createHmac('sha256', this.secret).update(email).digest();
+    return {
+      algorithm: hasArgon2() ? 'argon2id' : 'scrypt',
+      salt: salt.subarray(0, SALT_LENGTH),
+      parameters: hasArgon2() ? `m=${MEMORY_KIB},t=${PASSES},p=${LANES}` : 'ln=17,r=8,p=1',
+    };
+  }
+
+  /** Made with the first login whoever it is of: the first unknown address must not cost more. */
+  private decoy(): Promise<Parsed> {
+    this.decoyHash ??= this.hash('', crypto.randomBytes(16).toString('hex')).then(
+      (text) => parse(text)!,
+      (error: unknown) => {
+        this.decoyHash = null;
+        throw error;
+      },
+    );
+    return this.decoyHash;
+  }
+
+  private derive(password: string, derivation: Derivation): Promise<Buffer> {
+    return this.queue.run(() =>
+      derivation.algorithm === 'argon2id'
+        ? argon2id(password, derivation)
+        : scrypt(password, derivation),
+    );
+  }
 }
 
-let decoyHash: Promise<string> | null = null;
-
-function decoy(): Promise<string> {
-  decoyHash ??= hashPassword(crypto.randomBytes(16).toString('hex'));
-  return decoyHash;
+function keyOf({ algorithm, salt, parameters }: Derivation): string {
+  return `${algorithm} ${parameters} ${salt.toString('base64')}`;
 }
 
-function parse(stored: string): { derivation: Derivation; tag: Buffer } | null {
+function parse(stored: string): Parsed | null {
   const match = /^\$(argon2id|scrypt)(?:\$v=19)?\$([^$]+)\$([^$]+)\$([^$]+)$/.exec(stored);
   if (match === null) return null;
   const [, algorithm, parameters, salt, tag] = match;
@@ -62,19 +117,6 @@ function parse(stored: string): { derivation: Derivation; tag: Buffer } | null {
     },
     tag: Buffer.from(tag!, 'base64'),
   };
-}
-
-async function derive(password: string, derivation: Derivation): Promise<Buffer> {
-  if (running >= CONCURRENCY) await new Promise<void>((resolve) => waiting.push(resolve));
-  running += 1;
-  try {
-    return derivation.algorithm === 'argon2id'
-      ? await argon2id(password, derivation)
-      : await scrypt(password, derivation);
-  } finally {
-    running -= 1;
-    waiting.shift()?.();
-  }
 }
 
 async function argon2id(password: string, { salt, parameters }: Derivation): Promise<Buffer> {

@@ -45,6 +45,7 @@ export const ApiKeyRecord = z
     expires_at: timestamp.nullable(),
     created_at: timestamp,
     created_by: z.uuid(),
+    parent_id: z.uuid().nullable().meta({ description: 'The key with which it was made' }),
     last_used_at: timestamp.nullable().meta({ description: 'Exact to a minute' }),
     revoked_at: timestamp.nullable(),
   })
@@ -119,6 +120,7 @@ export function toApiKeyRecord(row: Prisma.ApiKeyGetPayload<object>): z.infer<ty
     expires_at: row.expiresAt?.toISOString() ?? null,
     created_at: row.createdAt.toISOString(),
     created_by: row.userId,
+    parent_id: row.parentId,
     last_used_at: row.lastUsedAt?.toISOString() ?? null,
     revoked_at: row.revokedAt?.toISOString() ?? null,
   };

@@ -6,7 +6,6 @@ import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
 import type { IdentityCaller } from '../identity/identity-caller';
 import type { IdentityParts } from '../identity/identity-parts';
-import { hashPassword } from '../identity/password';
 import { toOrganizationRecord } from '../identity/records';
 import { runOnce } from '../idempotency/run-once';
 import { createInvite, NO_INVITE } from '../users/create-invite';
@@ -19,8 +18,8 @@ export async function createOrganization(
   caller: IdentityCaller,
   body: z.output<typeof createOrganizationBody>,
 ): Promise<RouteReply> {
-  const { password } = body.admin;
-  const passwordHash = password === undefined ? null : await hashPassword(password);
+  const { email, password } = body.admin;
+  const passwordHash = password === undefined ? null : await parts.passwords.hash(email, password);
   const id = uuidv7();
   const claim = await claimDomains(parts, caller, id, body.domains ?? []);
   let createdId = '';

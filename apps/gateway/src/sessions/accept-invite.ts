@@ -1,10 +1,33 @@
 import { InvalidError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { RouteReply } from '../http/route';
-import { hashPassword } from '../identity/password';
 import { inviteHash } from '../users/create-invite';
-import { startSession, type SessionParts } from './login';
-import type { LoginRow } from './session-store';
+import { startSession, type SessionCaller, type SessionParts } from './login';
+import { endOtherSessions, setPasswordHash, type LoginRow } from './session-store';
+
+interface InvitedRow extends LoginRow {
+  email: string;
+}
+
+const INVITED = `
+            u.organization_id as "organizationId",
+            o.status          as "organizationStatus",
+            u.id              as "userId",
+            u.email           as "email",
+            u.display_name    as "displayName",
+            u.active          as "active",
+            u.password_hash   as "passwordHash"`;
+
+const FIND_INVITED = `
+  select ${INVITED}
+    from invite i
+    join user_account u on u.organization_id = i.organization_id and u.id = i.user_id
+    join organization o on o.id = u.organization_id
+   where i.token_hash = $1
+     and i.used_at is null
+     and i.expires_at > $2
+     and u.active
+     and o.status = 'active'`;
 
 const TAKE_INVITE = `
   update invite i
@@ -18,53 +41,36 @@ const TAKE_INVITE = `
      and u.id = i.user_id
      and u.active
      and o.status = 'active'
-  returning i.organization_id as "organizationId",
-            o.status          as "organizationStatus",
-            u.id              as "userId",
-            u.display_name    as "displayName",
-            u.active          as "active",
-            u.password_hash   as "passwordHash"`;
+  returning ${INVITED}`;
 
-const SET_PASSWORD = `
-  update user_account
-     set password_hash = $3, version = version + 1, updated_at = $4
-   where organization_id = $1
-     and id = $2`;
-
-const END_SESSIONS = `
-  update session
-     set revoked_at = $3, revoked_reason = 'password_changed'
-   where organization_id = $1
-     and user_id = $2
-     and revoked_at is null`;
-
-/** Sets the password of the invited person, ends their earlier sessions and begins a new one. */
+/**
+ * Sets the password of the invited person, ends their earlier sessions and begins a new one. A token that leads nowhere
+ * costs one look-up.
+ */
 export async function acceptInvite(
   parts: SessionParts,
-  caller: { requestId: string },
+  caller: SessionCaller,
   body: { token: string; password: string },
 ): Promise<RouteReply> {
-  const passwordHash = await hashPassword(body.password);
   const at = new Date(parts.clock()).toISOString();
-  const row = await parts.store.database.asWorker(async (tx) => {
-    const taken = await takeInvite(tx, body.token, at);
-    if (taken === null) return null;
-    await tx.query(SET_PASSWORD, [taken.organizationId, taken.userId, passwordHash, at]);
-    await tx.query(END_SESSIONS, [taken.organizationId, taken.userId, at]);
-    return taken;
-  });
-  if (row === null) {
+  const query = async (tx: SqlExecutor, text: string): Promise<InvitedRow> => {
+    const { rows } = await tx.query<InvitedRow>(text, [Buffer.from(inviteHash(body.token)), at]);
+    if (rows[0] !== undefined) return rows[0];
     throw new InvalidError(
       'token is unknown, used or expired: ask an admin of your organization for a new invite.',
       'invalid_invite',
     );
-  }
-  // The ended sessions were remembered under the organization's stamp.
-  await parts.versions.change(row.organizationId, () => Promise.resolve());
-  return startSession(parts, row, caller.requestId, 'invite.accepted');
-}
-
-async function takeInvite(tx: SqlExecutor, token: string, at: string): Promise<LoginRow | null> {
-  const { rows } = await tx.query<LoginRow>(TAKE_INVITE, [Buffer.from(inviteHash(token)), at]);
-  return rows[0] ?? null;
+  };
+  const invited = await parts.store.database.asWorker((tx) => query(tx, FIND_INVITED));
+  const passwordHash = await parts.passwords.hash(invited.email, body.password);
+  const row = await parts.versions.change(invited.organizationId, () =>
+    parts.store.database.asWorker(async (tx) => {
+      const taken = await query(tx, TAKE_INVITE);
+      await setPasswordHash(tx, taken, passwordHash, at);
+      await endOtherSessions(tx, taken, null, at, 'password_changed');
+      return taken;
+    }),
+  );
+  await parts.passwordChanged(row.email);
+  return startSession(parts, row, caller, 'invite.accepted');
 }

@@ -1,41 +1,34 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '@dak/kernel';
 import type { SharedState } from '@dak/platform/shared-state';
+import { clientNetwork } from '../http/client-address';
 
-export interface LoginLimits {
-  /** Failures per address and account within {@link WINDOW_MS}. @default 10 */
-  perAccountAndAddress: number;
-  /** Failures per account from anywhere. @default 50 */
-  perAccount: number;
-  /** Failures per client address whatever the account. @default 100 */
-  perAddress: number;
-}
-
-export const DEFAULT_LOGIN_LIMITS: LoginLimits = {
-  perAccountAndAddress: 10,
-  perAccount: 50,
-  perAddress: 100,
-};
+/** Failures per account and client address within {@link WINDOW_MS}. */
+export const DEFAULT_LOGIN_FAILURES = 10;
 
 const WINDOW_MS = 15 * 60_000;
 
-/** Counts failed logins; who has used them up waits, whether the password is right or not. */
+/**
+ * Counts failed logins of an account from one client address. Who has used them up waits, whether the password is right
+ * or not; everybody else gets in, so that nobody can lock a person out from afar. An account that does not exist is
+ * counted alike.
+ */
 export class LoginThrottle {
   constructor(
     private readonly state: SharedState,
-    private readonly limits: LoginLimits,
+    private readonly failures: number,
+    private readonly onRefused: () => void,
   ) {}
 
-  /** @throws DomainError rate_limited */
-  async check(email: string, address: string): Promise<void> {
-    const buckets = await Promise.all(
-      this.buckets(email, address).map(async ([key, limit]) => {
-        const bucket = await this.state.consume(key, limit, WINDOW_MS, 0);
-        return bucket.remaining >= 1 ? 0 : Math.ceil(WINDOW_MS / limit / 1000);
-      }),
-    );
-    const wait = Math.max(...buckets);
-    if (wait === 0) return;
+  /**
+   * Counts a failure before the password is looked at, so that guesses at the same time cannot all pass.
+   * @throws DomainError rate_limited
+   */
+  async take(email: string, address: string): Promise<void> {
+    const { allowed, retryAfterMs } = await this.consume(email, address, 1);
+    if (allowed) return;
+    this.onRefused();
+    const wait = Math.max(1, Math.ceil(retryAfterMs / 1000));
     throw new DomainError(
       'rate_limited',
       'login_throttled',
@@ -44,18 +37,14 @@ export class LoginThrottle {
     );
   }
 
-  async countFailure(email: string, address: string): Promise<void> {
-    await Promise.all(
-      this.buckets(email, address).map(([key, limit]) => this.state.consume(key, limit, WINDOW_MS)),
-    );
+  /** It was no failure. */
+  async giveBack(email: string, address: string): Promise<void> {
+    await this.consume(email, address, -1);
   }
 
-  private buckets(email: string, address: string): [key: string, limit: number][] {
+  private consume(email: string, address: string, cost: number) {
     const account = createHash('sha256').update(email).digest('base64url').slice(0, 22);
-    return [
-      [`login:${account}:${address}`, this.limits.perAccountAndAddress],
-      [`login:account:${account}`, this.limits.perAccount],
-      [`login:address:${address}`, this.limits.perAddress],
-    ];
+    const key = `login:${account}:${clientNetwork(address)}`;
+    return this.state.consume(key, this.failures, WINDOW_MS, cost);
   }
 }

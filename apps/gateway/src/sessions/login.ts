@@ -5,16 +5,31 @@ import type { AuditSource } from '../audit/audit-log';
 import type { RouteReply } from '../http/route';
 import { ACCESS_TOKEN_LIFETIME } from '../identity/access-token';
 import type { IdentityParts } from '../identity/identity-parts';
-import { verifyPassword } from '../identity/password';
 import { toUserRecord, USER_INCLUDE } from '../identity/records';
 import type { LoginThrottle } from './login-throttle';
 import { sessionCookie } from './session-cookie';
-import { addRefreshToken, addSession, findLogin, type LoginRow } from './session-store';
+import {
+  addRefreshToken,
+  addSession,
+  findLogins,
+  replacePasswordHash,
+  type LoginRow,
+} from './session-store';
 
 const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
 
 export interface SessionParts extends IdentityParts {
   throttle: LoginThrottle;
+  /** Counts logins with a wrong password or of nobody. */
+  loginFailed: () => void;
+  /** Whoever keeps a first password of this address forgets it; never rejects. */
+  passwordChanged: (email: string) => Promise<void>;
+}
+
+/** Who asks for a session, and from where. */
+export interface SessionCaller {
+  requestId: string;
+  clientAddress: string;
 }
 
 /** The person behind a session that begins or goes on. */
@@ -26,26 +41,46 @@ export interface SessionOwner {
 
 /**
  * E-mail and password → session. An unknown address, a wrong password, an inactive user and a
- * suspended organization give one answer at one cost.
+ * suspended organization give one answer at one cost. An address may have a user in several organizations: the password
+ * tells which one is meant.
  */
 export async function login(
   parts: SessionParts,
-  caller: { requestId: string; clientAddress: string },
+  caller: SessionCaller,
   body: { email: string; password: string },
 ): Promise<RouteReply> {
-  await parts.throttle.check(body.email, caller.clientAddress);
-  const row = await parts.store.database.asWorker((tx) => findLogin(tx, body.email));
-  const isRight = await verifyPassword(body.password, row?.passwordHash ?? null);
-  if (!isRight || row === null || !mayLogIn(row)) {
-    await parts.throttle.countFailure(body.email, caller.clientAddress);
-    if (row !== null) await noteFailure(parts, row, caller, isRight);
+  const rows = await parts.store.database.asWorker((tx) => findLogins(tx, body.email));
+  await parts.throttle.take(body.email, caller.clientAddress);
+  const hashes = rows.map((row) => row.passwordHash);
+  const matches = await parts.passwords.matches(body.password, hashes);
+  const row = rows.find((one, index) => matches[index] === true && mayLogIn(one));
+  if (row === undefined) {
+    parts.loginFailed();
+    rows.forEach((one, index) => noteFailure(parts, one, caller, matches[index] === true));
     throw new DomainError(
       'unauthenticated',
       'invalid_login',
       'email and password do not belong to an active user: check both.',
     );
   }
-  return startSession(parts, row, caller.requestId, 'session.login');
+  await parts.throttle.giveBack(body.email, caller.clientAddress);
+  refreshHashLater(parts, row, body);
+  return startSession(parts, row, caller, 'session.login');
+}
+
+/** A hash of an earlier version is replaced while the password is at hand. */
+function refreshHashLater(
+  parts: SessionParts,
+  { organizationId, userId, passwordHash }: LoginRow,
+  { email, password }: { email: string; password: string },
+): void {
+  if (passwordHash === null || parts.passwords.isCurrent(email, passwordHash)) return;
+  parts.afterAnswers.add(async () => {
+    const replacement = await parts.passwords.hash(email, password);
+    await parts.store.database.inTenant(organizationId, (tx) =>
+      replacePasswordHash(tx, { organizationId, userId, from: passwordHash, to: replacement }),
+    );
+  });
 }
 
 function mayLogIn(row: LoginRow): boolean {
@@ -55,22 +90,25 @@ function mayLogIn(row: LoginRow): boolean {
 function noteFailure(
   parts: SessionParts,
   row: LoginRow,
-  caller: { requestId: string; clientAddress: string },
+  caller: SessionCaller,
   isRight: boolean,
-): Promise<void> {
-  return parts.audit.recordAlone(sourceOf(row, caller.requestId), {
-    action: 'session.login',
-    target: { type: 'user', id: row.userId },
-    outcome: 'refused',
-    details: { reason: isRight ? 'not_active' : 'wrong_password', address: caller.clientAddress },
-  });
+): void {
+  const { requestId, clientAddress: address } = caller;
+  parts.afterAnswers.add(() =>
+    parts.audit.recordAlone(sourceOf(row, requestId), {
+      action: 'session.login',
+      target: { type: 'user', id: row.userId },
+      outcome: 'refused',
+      details: { reason: isRight ? 'not_active' : 'wrong_password', address },
+    }),
+  );
 }
 
 /** Begins a session and answers as login does. */
 export async function startSession(
   parts: SessionParts,
   row: LoginRow,
-  requestId: string,
+  caller: SessionCaller,
   action: string,
 ): Promise<RouteReply> {
   const now = parts.clock();
@@ -80,11 +118,12 @@ export async function startSession(
       organizationId: owner.organizationId,
       id: owner.sessionId,
       userId: owner.userId,
+      address: caller.clientAddress,
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + SESSION_LIFETIME_MS).toISOString(),
     });
-    const token = await issueRefreshToken(tx, owner, now);
-    await parts.audit.record(tx, sourceOf(row, requestId), {
+    const token = await issueRefreshToken(tx, owner, newRefreshToken(), now);
+    await parts.audit.record(tx, sourceOf(row, caller.requestId), {
       action,
       target: { type: 'session', id: owner.sessionId },
       outcome: 'succeeded',
@@ -94,12 +133,16 @@ export async function startSession(
   return sessionReply(parts, owner, refreshToken);
 }
 
+function newRefreshToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
 export async function issueRefreshToken(
   tx: SqlExecutor,
   owner: SessionOwner,
+  token: string,
   now: number,
 ): Promise<string> {
-  const token = randomBytes(32).toString('base64url');
   await addRefreshToken(tx, {
     organizationId: owner.organizationId,
     sessionId: owner.sessionId,

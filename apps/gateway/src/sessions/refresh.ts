@@ -1,8 +1,12 @@
+import { createHmac } from 'node:crypto';
 import { DomainError } from '@dak/kernel';
 import type { RouteReply } from '../http/route';
 import { issueRefreshToken, refreshHash, sessionReply, sourceOf, type SessionParts } from './login';
 import { readSessionCookie } from './session-cookie';
 import { endSession, lockRefreshToken, useRefreshToken, type RefreshRow } from './session-store';
+
+/** Two tabs wake up with the same cookie: the second one gets what the first one got. */
+const GRACE_MS = 10_000;
 
 type Outcome =
   | { kind: 'renewed'; row: RefreshRow; token: string }
@@ -10,7 +14,7 @@ type Outcome =
   | { kind: 'refused' };
 
 /**
- * Trades a refresh token for the next one. A token that comes a second time was stolen or raced: its
+ * Trades a refresh token for the next one. A token that comes again later than two tabs would send it was stolen: its
  * whole family ends (RFC 9700 §4.14.2).
  */
 export async function refresh(
@@ -39,10 +43,20 @@ function rotate(parts: SessionParts, presented: string): Promise<Outcome> {
     const now = parts.clock();
     const row = await lockRefreshToken(tx, hash);
     if (row === null || !isAlive(row, now)) return { kind: 'refused' };
-    if (row.usedAt !== null) return { kind: 'reused', row };
-    await useRefreshToken(tx, hash, new Date(now).toISOString());
-    return { kind: 'renewed', row, token: await issueRefreshToken(tx, row, now) };
+    const token = successorOf(parts, presented);
+    if (row.usedAt === null) {
+      await useRefreshToken(tx, hash, new Date(now).toISOString());
+      await issueRefreshToken(tx, row, token, now);
+    } else if (now - Date.parse(row.usedAt) > GRACE_MS) {
+      return { kind: 'reused', row };
+    }
+    return { kind: 'renewed', row, token };
   });
+}
+
+/** Always the same one, so that the family stays one chain and a thief cannot have a branch of their own. */
+function successorOf(parts: SessionParts, token: string): string {
+  return createHmac('sha256', parts.secrets.refresh).update(token).digest('base64url');
 }
 
 function isAlive(row: RefreshRow, now: number): boolean {

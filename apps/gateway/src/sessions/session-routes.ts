@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { defineRoute, type Route } from '../http';
+import { defineRoute, idParams, pageFields, pageOf, pageReply, type Route } from '../http';
 import { emailField, passwordField } from '../identity/fields';
 import { UserRecord } from '../identity/records';
 import { acceptInvite } from './accept-invite';
+import { changePassword } from './change-password';
 import { login, type SessionParts } from './login';
+import { endOwnSession, listOwnSessions, SessionRecord } from './own-sessions';
 import { logout } from './logout';
 import { refresh } from './refresh';
 
@@ -24,12 +26,17 @@ const begun = {
   },
 };
 
+/** Around a password and an address. */
+const SMALL_BODY = 16 * 1024;
+
 const common = { tag: 'sessions' } as const;
+/** Tries a secret: limited by client address before anything else is done. */
+const attempt = { ...common, rateClass: 'auth', maxBodyBytes: SMALL_BODY } as const;
 
 export function sessionRoutes(parts: SessionParts): Route[] {
   return [
     defineRoute({
-      ...common,
+      ...attempt,
       method: 'POST',
       path: '/auth/login',
       summary: 'Sign in',
@@ -42,7 +49,8 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       method: 'POST',
       path: '/auth/refresh',
       summary: 'Renew a session',
-      description: 'By the refresh cookie. A refresh token used twice ends its session.',
+      description:
+        'By the refresh cookie. A refresh token that comes again within 10 seconds, as from a second tab, gets the same answer; later it ends its session.',
       responses: begun,
       handler: (context) => refresh(parts, context),
     }),
@@ -55,7 +63,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       handler: (context) => logout(parts, context),
     }),
     defineRoute({
-      ...common,
+      ...attempt,
       method: 'POST',
       path: '/auth/accept-invite',
       summary: 'Set the password of an invited user and sign in',
@@ -64,6 +72,37 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       },
       responses: begun,
       handler: (context) => acceptInvite(parts, context, context.body),
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/auth/sessions',
+      summary: 'List the own sessions',
+      description: 'Those that go on, with the client address that each began from.',
+      request: { query: z.object(pageFields) },
+      responses: { 200: { description: 'A page of sessions', schema: pageOf(SessionRecord) } },
+      handler: async ({ principal, query, url }) =>
+        pageReply(url, await listOwnSessions(parts, principal, query)),
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/auth/sessions/{id}',
+      summary: 'End an own session',
+      request: { params: idParams },
+      responses: { 204: { description: 'Ended: its tokens stop working with the next request' } },
+      handler: (context) => endOwnSession(parts, context, context.params.id),
+    }),
+    defineRoute({
+      ...common,
+      method: 'PATCH',
+      path: '/auth/password',
+      summary: 'Change the own password',
+      description: 'All other sessions of the person end.',
+      maxBodyBytes: SMALL_BODY,
+      request: { body: z.object({ current: z.string().min(1).max(200), new: passwordField() }) },
+      responses: { 204: { description: 'Changed' } },
+      handler: (context) => changePassword(parts, context, context.body),
     }),
   ];
 }

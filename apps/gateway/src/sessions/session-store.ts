@@ -18,17 +18,68 @@ const FIND_LOGIN = `
          u.password_hash   as "passwordHash"
     from user_account u
     join organization o on o.id = u.organization_id
-   where u.email = $1`;
+   where u.email = $1
+   order by u.created_at, u.id`;
 
-/** Across tenants: an e-mail address belongs to one user of the deployment. */
-export async function findLogin(executor: SqlExecutor, email: string): Promise<LoginRow | null> {
+/** Across tenants: an e-mail address has one user in each organization at most. The oldest comes first. */
+export async function findLogins(executor: SqlExecutor, email: string): Promise<LoginRow[]> {
   const { rows } = await executor.query<LoginRow>(FIND_LOGIN, [email]);
+  return rows;
+}
+
+const SET_HASH = `
+  update user_account
+     set password_hash = $3, version = version + 1, updated_at = $4
+   where organization_id = $1
+     and id = $2`;
+
+export async function setPasswordHash(
+  executor: SqlExecutor,
+  person: { organizationId: string; userId: string },
+  passwordHash: string,
+  at: string,
+): Promise<void> {
+  const { organizationId, userId } = person;
+  await executor.query(SET_HASH, [organizationId, userId, passwordHash, at]);
+}
+
+const FIND_OWN = `
+  select email, password_hash as "passwordHash"
+    from user_account
+   where organization_id = $1
+     and id = $2`;
+
+/** Null when the person is gone. */
+export async function findOwnPassword(
+  executor: SqlExecutor,
+  person: { organizationId: string; userId: string },
+): Promise<{ email: string; passwordHash: string | null } | null> {
+  const { rows } = await executor.query<{ email: string; passwordHash: string | null }>(FIND_OWN, [
+    person.organizationId,
+    person.userId,
+  ]);
   return rows[0] ?? null;
 }
 
+const REPLACE_HASH = `
+  update user_account
+     set password_hash = $4
+   where organization_id = $1
+     and id = $2
+     and password_hash = $3`;
+
+/** Leaves a password alone that was changed meanwhile. */
+export async function replacePasswordHash(
+  executor: SqlExecutor,
+  change: { organizationId: string; userId: string; from: string; to: string },
+): Promise<void> {
+  const { organizationId, userId, from, to } = change;
+  await executor.query(REPLACE_HASH, [organizationId, userId, from, to]);
+}
+
 const ADD_SESSION = `
-  insert into session (organization_id, id, user_id, created_at, expires_at)
-       values ($1, $2, $3, $4, $5)`;
+  insert into session (organization_id, id, user_id, created_at, expires_at, address)
+       values ($1, $2, $3, $4, $5, $6)`;
 
 export async function addSession(
   executor: SqlExecutor,
@@ -38,10 +89,11 @@ export async function addSession(
     userId: string;
     createdAt: string;
     expiresAt: string;
+    address: string;
   },
 ): Promise<void> {
-  const { organizationId, id, userId, createdAt, expiresAt } = session;
-  await executor.query(ADD_SESSION, [organizationId, id, userId, createdAt, expiresAt]);
+  const { organizationId, id, userId, createdAt, expiresAt, address } = session;
+  await executor.query(ADD_SESSION, [organizationId, id, userId, createdAt, expiresAt, address]);
   await executor.query(
     'update user_account set last_login_at = $3 where organization_id = $1 and id = $2',
     [organizationId, userId, createdAt],
@@ -104,6 +156,26 @@ export async function useRefreshToken(
   at: string,
 ): Promise<void> {
   await executor.query('update refresh_token set used_at = $2 where token_hash = $1', [hash, at]);
+}
+
+const END_OTHER_SESSIONS = `
+  update session
+     set revoked_at = $4, revoked_reason = $5
+   where organization_id = $1
+     and user_id = $2
+     and id is distinct from $3::uuid
+     and revoked_at is null`;
+
+/** @param kept the session that goes on; null ends all of the person */
+export async function endOtherSessions(
+  executor: SqlExecutor,
+  person: { organizationId: string; userId: string },
+  kept: string | null,
+  at: string,
+  reason: string,
+): Promise<void> {
+  const { organizationId, userId } = person;
+  await executor.query(END_OTHER_SESSIONS, [organizationId, userId, kept, at, reason]);
 }
 
 const END_SESSION = `

@@ -4,7 +4,6 @@ import { auditSource } from '../audit/audit-log';
 import { isDuplicate, type GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
-import { hashPassword } from '../identity/password';
 import { toUserRecord, USER_INCLUDE } from '../identity/records';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { requireDepartments } from './require-departments';
@@ -20,13 +19,14 @@ export interface NewUser {
   passwordHash: string | null;
 }
 
-/** Adds a person to the caller's organization; without a password the reply has a one-use invite token. */
+/** Adds a person to the caller's organization; without a password a session gets a one-use invite token. */
 export async function createUser(
   parts: IdentityParts,
   caller: IdentityCaller,
   body: z.output<typeof createUserBody>,
 ): Promise<RouteReply> {
-  const passwordHash = body.password === undefined ? null : await hashPassword(body.password);
+  const passwordHash =
+    body.password === undefined ? null : await parts.passwords.hash(body.email, body.password);
   const { organizationId } = caller.principal;
   return changeIdentity(parts, caller, async (tx) => {
     const user = await insertUser(tx, organizationId, {
@@ -36,8 +36,9 @@ export async function createUser(
       departmentIds: body.department_ids,
       passwordHash,
     });
-    const invite =
-      passwordHash === null ? await createInvite(parts, tx, organizationId, user.id) : null;
+    // Whoever has the token becomes that person: a key must not.
+    const isInvited = passwordHash === null && caller.principal.type === 'session';
+    const invite = isInvited ? await createInvite(parts, tx, organizationId, user.id) : null;
     await parts.audit.record(tx, auditSource(caller), {
       action: 'user.created',
       target: { type: 'user', id: user.id },
@@ -53,7 +54,10 @@ export async function createUser(
   });
 }
 
-/** @throws ConflictError when the address belongs to a user of this deployment already */
+/**
+ * An address may have users in other organizations as well: nobody learns here that it has.
+ * @throws ConflictError when the address belongs to a user of this organization already
+ */
 export async function insertUser(tx: GatewayTransaction, organizationId: string, user: NewUser) {
   await requireDepartments(tx, organizationId, user.departmentIds);
   try {
@@ -75,7 +79,7 @@ export async function insertUser(tx: GatewayTransaction, organizationId: string,
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     throw new ConflictError(
-      'email belongs to a user already: use another address.',
+      'email belongs to a user of this organization already: use another address.',
       'duplicate_email',
     );
   }

@@ -10,9 +10,7 @@ export const createUserBody = z
     display_name: nameField(),
     role: z.enum(['user', 'admin']).default('user'),
     department_ids: departmentIds.default([]),
-    password: passwordField()
-      .optional()
-      .meta({ description: 'Without it the reply has an invite_token' }),
+    password: passwordField().optional().meta({ description: 'Without it the person is invited' }),
   })
   .meta({ id: 'CreateUser' });
 

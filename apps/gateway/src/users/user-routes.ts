@@ -39,6 +39,7 @@ export function userRoutes(parts: IdentityParts): Route[] {
       method: 'POST',
       path: '/settings/users',
       summary: 'Add a user',
+      description: 'The invite_token is shown to sessions only.',
       tag: 'users',
       idempotency: 'gateway',
       request: { body: createUserBody },

@@ -15,6 +15,12 @@ export type Holder = keyof typeof HOLDERS;
 /** What a caller may do in a mailbox; each level includes the ones before it. Admins have `send` everywhere. */
 export type MailboxLevel = 'read' | 'write' | 'send';
 
+/** A member of the body that only a person's session may send, but for one value that grants nothing. */
+export interface SessionMember {
+  readonly member: string;
+  readonly unless?: string;
+}
+
 /** Who may do one thing. */
 export interface Right {
   /** Of which any one suffices. `credential`: any credential will do; `public`: none is asked for. */
@@ -25,6 +31,8 @@ export interface Right {
   readonly role?: 'admin' | 'superadmin';
   /** A person's session; an API key is refused whatever its scopes. */
   readonly session?: true;
+  /** What of the body needs a person's session; an API key may send the rest. */
+  readonly sessionMembers?: readonly SessionMember[];
   readonly holder: Holder;
   /** At the mailbox; who sees it with less gets 403 `missing_access`. */
   readonly level?: MailboxLevel;

@@ -1,6 +1,7 @@
 import type { Right } from './right';
 
 const SETTINGS = { scopes: ['admin.manage'], role: 'admin', holder: 'organization' } as const;
+const OWN_SESSION = { scopes: 'credential', session: true, holder: 'self' } as const;
 const PLATFORM = {
   scopes: 'credential',
   role: 'superadmin',
@@ -45,6 +46,9 @@ export const RIGHTS = {
   'POST /auth/refresh': { scopes: 'public', holder: 'secret' },
   'POST /auth/logout': { scopes: 'public', holder: 'secret' },
   'POST /auth/accept-invite': { scopes: 'public', holder: 'secret' },
+  'PATCH /auth/password': OWN_SESSION,
+  'GET /auth/sessions': OWN_SESSION,
+  'DELETE /auth/sessions/{id}': OWN_SESSION,
 
   'GET /mailboxes': MAILBOX_READ,
   'POST /mailboxes': { scopes: ['mailboxes.manage'], holder: 'organization' },
@@ -178,10 +182,19 @@ export const RIGHTS = {
   'DELETE /departments/{id}': DEPARTMENT,
 
   'GET /settings/users': SETTINGS,
-  'POST /settings/users': SETTINGS,
+  'POST /settings/users': {
+    ...SETTINGS,
+    // A key that could make persons with more rights than its own would be worth all of them.
+    sessionMembers: [{ member: 'password' }, { member: 'role', unless: 'user' }],
+    condition: 'A password, and a role other than user, need a session.',
+  },
   'GET /settings/users/{id}': SETTINGS,
-  'PATCH /settings/users/{id}': SETTINGS,
-  'POST /settings/users/{id}/invite': SETTINGS,
+  'PATCH /settings/users/{id}': {
+    ...SETTINGS,
+    sessionMembers: [{ member: 'role' }],
+    condition: 'A role needs a session.',
+  },
+  'POST /settings/users/{id}/invite': { ...SETTINGS, session: true },
   'GET /settings/api-keys': SETTINGS,
   'POST /settings/api-keys': SETTINGS,
   'GET /settings/api-keys/{id}': SETTINGS,

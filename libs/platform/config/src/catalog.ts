@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 const integer = (minimum: number, maximum: number, sentence: string) =>
@@ -14,6 +15,29 @@ const nameServers = z.string().regex(/^(off|[^\s,]+:\d+(,[^\s,]+:\d+)*)$/, {
 const url = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be a URL such as ${example}` });
 const postgresUrl = url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database');
+
+/** A comma list of addresses and of networks in CIDR notation. */
+const networks = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  )
+  .refine((entries) => entries.every(isNetwork), {
+    error: 'must be a comma list of addresses and networks such as 10.0.0.0/8,::1',
+  });
+
+function isNetwork(entry: string): boolean {
+  const [address, prefix, rest] = entry.split('/');
+  const family = isIP(address!);
+  if (family === 0 || rest !== undefined) return false;
+  return (
+    prefix === undefined ||
+    (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+  );
+}
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
@@ -54,7 +78,7 @@ export const VARIABLES = {
   DAK_FIRST_RUN_FILE: {
     schema: z.string().min(1).optional(),
     description:
-      'JSON file with the adminPassword, superadminPassword and apiKey of the first start; absent = the gateway makes them up and prints them once',
+      'JSON file that names what the first start makes: superadminPassword, and adminPassword with apiKey for a first organization; absent = the gateway makes a superadmin only and prints its password once',
   },
   DAK_HTTP_HOST: { schema: z.string().default('127.0.0.1'), description: 'Address of the API' },
   DAK_HTTP_PORT: { schema: port.default(8080), description: 'Port of the API; 0 = any free port' },
@@ -119,6 +143,35 @@ export const VARIABLES = {
   DAK_WRITES_PER_MINUTE: {
     schema: count.default(6_000),
     description: 'Rate limit per credential for changing routes',
+  },
+  DAK_AUTH_PER_MINUTE: {
+    schema: count.default(30),
+    description:
+      'Attempts to sign in, and likewise to accept an invite, that one client address has per minute',
+  },
+  DAK_ANONYMOUS_PER_MINUTE: {
+    schema: count.optional(),
+    description:
+      'Requests without a valid credential that one client address has per minute; absent = a tenth of DAK_READS_PER_MINUTE, at least 600',
+  },
+  DAK_TRUSTED_PROXIES: {
+    schema: networks.default([]),
+    description:
+      'Addresses and networks of the proxies before Dak, a comma list such as 10.0.0.0/8,::1; only they may name the client in X-Forwarded-For or Forwarded. Absent = the client is whoever connects',
+  },
+  DAK_HTTPS_CERT: {
+    schema: z.string().min(1).optional(),
+    description:
+      'PEM file of the certificate and its chain; with DAK_HTTPS_KEY the API answers HTTPS. Read again when it changes',
+  },
+  DAK_HTTPS_KEY: {
+    schema: z.string().min(1).optional(),
+    description: 'PEM file of the private key of DAK_HTTPS_CERT',
+  },
+  DAK_SUPERADMIN_EMAIL: {
+    schema: z.email('must be an e-mail address').toLowerCase().optional(),
+    description:
+      'Address with which the superadmin of the first start signs in; absent = made up and printed once, and superadmin@dak.example where DAK_FIRST_RUN_FILE has a superadminPassword',
   },
   DAK_LOG_LEVEL: {
     schema: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -217,12 +270,11 @@ export const VARIABLES = {
   },
   DAK_METRICS_HOST: {
     schema: z.string().default('127.0.0.1'),
-    description: 'Address of /metrics, /healthz and /readyz of a service other than the gateway',
+    description: 'Address of DAK_METRICS_PORT',
   },
   DAK_METRICS_PORT: {
     schema: port.default(0),
-    description:
-      'Port of /metrics, /healthz and /readyz of a service other than the gateway; 0 = any free port',
+    description: 'Port of /metrics, /healthz and /readyz of the process; 0 = any free port',
   },
   DAK_GRPC_HOST: {
     schema: z.string().default('127.0.0.1'),

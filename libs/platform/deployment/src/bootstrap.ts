@@ -6,6 +6,8 @@ import type { SiteAddresses } from './site-addresses';
 export interface Bootstrap {
   base_url: string;
   site_url: string;
+  /** Of the process or, of a distributed run, of the first gateway. */
+  metrics_url?: string;
   smtp: { host: string; port: number };
   lmtp: { host: string; port: number };
   organization_id: string;

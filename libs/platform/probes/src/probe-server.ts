@@ -1,22 +1,30 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Probes, type ProbesOptions } from './probes';
+import { DomainError } from '@dak/kernel';
+import type { Probes } from './probes';
 
 export interface ProbeServer {
   port: number;
   close(): Promise<void>;
 }
 
-/** The probes on a port of their own, for a service that answers no HTTP besides. @param options.port 0 = any free port */
-export async function startProbeServer(
-  options: ProbesOptions & { host: string; port: number },
-): Promise<ProbeServer> {
-  const probes = new Probes(options);
+/**
+ * The probes on a port of their own.
+ * @param options.port 0 = any free port
+ * @throws DomainError conflict when the port is taken
+ */
+export async function startProbeServer(options: {
+  probes: Probes;
+  host: string;
+  port: number;
+}): Promise<ProbeServer> {
   const server = createServer((request, response) => {
-    if (!probes.answer(request, response)) response.writeHead(404).end();
+    if (!options.probes.answer(request, response)) response.writeHead(404).end();
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? portInUse(options.port) : error),
+    );
     server.listen(options.port, options.host, resolve);
   });
   return {
@@ -27,4 +35,12 @@ export async function startProbeServer(
       return closed;
     },
   };
+}
+
+function portInUse(port: number): DomainError {
+  return new DomainError(
+    'conflict',
+    'port_in_use',
+    `The port ${port} for metrics is in use: set DAK_METRICS_PORT to another one, or 0 for any free port.`,
+  );
 }

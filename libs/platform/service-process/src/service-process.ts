@@ -10,7 +10,7 @@ import {
 import { startInSteps, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog, type Log } from '@dak/platform/log';
 import { createLogger, type Logger } from '@dak/platform/logging';
-import { startProbeServer } from '@dak/platform/probes';
+import { Probes, startProbeServer } from '@dak/platform/probes';
 import { createSharedState, type SharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { readPublicKey } from './read-public-key';
@@ -121,14 +121,14 @@ export function startServiceProcess(options: ServiceProcessOptions): Promise<Run
     onStop(() => server.close(STOP_GRACE_MS));
     const ports = (await service.start()) ?? {};
     // Ready only once the service has started; and not ready any more as soon as it stops.
-    const probes = await startProbeServer({
+    const probes = new Probes({ isReady: () => service.ready(), metrics });
+    const door = await startProbeServer({
+      probes,
       host: config.DAK_METRICS_HOST,
       port: config.DAK_METRICS_PORT,
-      isReady: () => service.ready(),
-      metrics,
     });
-    onStop(() => probes.close());
-    logger.info({ grpc: server.port, http: probes.port, ...ports }, `${name} answers`);
+    onStop(() => door.close());
+    logger.info({ grpc: server.port, http: door.port, ...ports }, `${name} answers`);
     return { failed: events.failed };
   });
 }

@@ -57,6 +57,7 @@ export class MemorySharedState implements SharedState {
     const before = stored === null ? null : Number(stored);
     const { fullAt, ...consumption } = takeTokens(before, now, limit, windowMs, cost);
     if (fullAt > now) this.#write(`bucket:${key}`, String(fullAt), Math.ceil(fullAt - now));
+    else this.#entries.delete(`bucket:${key}`);
     return consumption;
   }
 

@@ -25,13 +25,15 @@ end
 if limit <= 0 or cost > limit then
   return { 0, left(before), math.ceil(before - now), window }
 end
-local after = before + cost * window / limit
+local after = math.max(now, before + cost * window / limit)
 local excess = after - now - window
 if excess > 1e-6 then
   return { 0, left(before), math.ceil(before - now - 1e-6), math.ceil(excess - 1e-6) }
 end
 if after > now then
   redis.call('SET', KEYS[1], string.format('%.17g', after), 'PX', math.ceil(after - now))
+elseif cost < 0 then
+  redis.call('DEL', KEYS[1])
 end
 return { 1, left(after), math.ceil(after - now - 1e-6), 0 }
 `);

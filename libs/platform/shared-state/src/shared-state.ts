@@ -9,7 +9,10 @@ export interface SharedState {
   delete(key: string): Promise<void>;
   /** Stores only if absent, atomically; true when it was stored. */
   setIfAbsent(key: string, value: string, ttlMs: number): Promise<boolean>;
-  /** Atomic fixed-capacity token bucket: takes one of `limit` tokens that refill over `windowMs`. */
+  /**
+   * Atomic fixed-capacity token bucket: takes one of `limit` tokens that refill over `windowMs`.
+   * @param cost 0 only looks; a negative one gives tokens back, at most up to a full bucket. @default 1
+   */
   consume(key: string, limit: number, windowMs: number, cost?: number): Promise<Consumption>;
   /** A lease held under `token`; `acquire` is true for the current holder as well. */
   acquire(lease: string, token: string, ttlMs: number): Promise<boolean>;

@@ -32,7 +32,7 @@ export function takeTokens(
   }
   const perToken = windowMs / limit;
   const before = Math.max(fullAt ?? now, now);
-  const after = before + cost * perToken;
+  const after = Math.max(now, before + cost * perToken);
   const excess = after - now - windowMs;
   const allowed = excess <= TOLERANCE_MS;
   const full = allowed ? after : before;

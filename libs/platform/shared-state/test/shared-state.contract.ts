@@ -54,6 +54,18 @@ export function describeSharedState(open: () => Promise<[SharedState, SharedStat
   });
 
   describe('token bucket', () => {
+    it('takes tokens back, but never holds more than the limit', async () => {
+      await one.consume('back', 3, 600_000, 3);
+      expect(await other.consume('back', 3, 600_000)).toMatchObject({ allowed: false });
+      expect(await other.consume('back', 3, 600_000, -2)).toMatchObject({ allowed: true });
+      expect(await one.consume('back', 3, 600_000, 2)).toMatchObject({ allowed: true });
+      expect(await one.consume('back', 3, 600_000)).toMatchObject({ allowed: false });
+      await one.consume('back', 3, 600_000, -50);
+      expect(await one.consume('back', 3, 600_000, 0)).toMatchObject({ remaining: 3 });
+      expect(await one.consume('back', 3, 600_000, 3)).toMatchObject({ allowed: true });
+      expect(await one.consume('back', 3, 600_000)).toMatchObject({ allowed: false });
+    });
+
     it('allows exactly the limit at once, whoever asks', async () => {
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, i) => (i % 2 ? one : other).consume('burst', 10, 600_000)),

@@ -1,0 +1,2 @@
+-- Where a session began, for the person who looks through their own.
+alter table session add column address text;
