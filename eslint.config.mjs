@@ -67,6 +67,7 @@ export default tseslint.config(
       '**/main.ts',
       '**/migrate.ts',
       '**/parked.ts',
+      '**/standalone/src/retention.ts',
       '**/inspect.ts',
       '**/import-mail.ts',
       '**/analytics/rebuild.ts',

@@ -16,6 +16,7 @@ const ENTRIES = {
   'commands/inspect': 'apps/mail/src/reading/inspect.ts',
   'commands/import': 'apps/mail/src/import/import-mail.ts',
   'commands/rebuild-analytics': 'apps/mail/src/analytics/rebuild.ts',
+  'commands/retention': 'apps/standalone/src/retention.ts',
   'commands/sink': 'apps/standalone/src/sink.ts',
   'commands/migrate': 'apps/standalone/src/migrate.ts',
   'commands/parked': 'apps/standalone/src/parked.ts',

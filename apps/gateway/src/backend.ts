@@ -8,6 +8,7 @@ import type { ServiceLimits } from './discovery/capabilities-route';
 import type { FindReaders } from './event-stream/item-readers';
 import type { Route } from './http';
 import type { MailDirectory } from './mail/mail-directory';
+import type { Keepers } from './retention/keepers';
 
 /** What the gateway lends to the routes of a service. */
 export interface RouteParts {
@@ -54,6 +55,8 @@ export interface Backend {
   putDomains?: PutDomains;
   /** Tells the services about a new or changed organization; repeated until it resolves. */
   announceOrganization?: AnnounceOrganization;
+  /** What they remove of what they keep. */
+  keepers?: Keepers;
   /** Tells the services about a new person, or one whose role, activity or departments changed; repeated likewise. */
   announceUser?: AnnounceUser;
   /** Tells the services that a key has been revoked or has expired; repeated likewise. */
@@ -84,6 +87,7 @@ export function combineBackends(backends: readonly Backend[]): Backend {
     ...(webhooks && { seesWebhook: webhooks.seesWebhook }),
     ...(owners && { putDomains: owners.putDomains }),
     ...(readers && { findReaders: readers.findReaders }),
+    keepers: combineKeepers(backends.flatMap(({ keepers }) => keepers ?? [])),
     announceOrganization: async (organization) => {
       await Promise.all(
         backends.map(async ({ announceOrganization }) => announceOrganization?.(organization)),
@@ -103,5 +107,14 @@ export function combineBackends(backends: readonly Backend[]): Backend {
         backends.map(async ({ announceOperations }) => announceOperations?.(operations)),
       );
     },
+  };
+}
+
+function combineKeepers(all: readonly Keepers[]): Keepers {
+  const mail = all.find((keepers) => keepers.mail !== undefined)?.mail;
+  return {
+    ...(mail && { mail }),
+    events: all.flatMap(({ events }) => events),
+    erasers: all.flatMap(({ erasers }) => erasers),
   };
 }

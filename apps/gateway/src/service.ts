@@ -44,6 +44,9 @@ import { WorkAfterAnswers } from './identity/work-after-answers';
 import { createMailDirectory } from './mail/mail-directory';
 import { operationsRoutes } from './operations/operations-routes';
 import { organizationRoutes } from './organizations/organization-routes';
+import { erasureRoutes } from './retention/erasure-routes';
+import { feedKeeper, logKeeper } from './retention/event-keepers';
+import { createUpkeep } from './retention/upkeep';
 import type { SessionParts } from './sessions/login';
 import { DEFAULT_LOGIN_FAILURES, LoginThrottle } from './sessions/login-throttle';
 import { sessionRoutes } from './sessions/session-routes';
@@ -79,6 +82,8 @@ export interface GatewayOptions extends Backend {
   dependencies?: Readonly<Record<string, () => Promise<void>>>;
   /** False until the whole process works. @default always true */
   isStarted?: () => boolean;
+  /** Overwrites what deleted rows have left in the files of the database, where it is ours. */
+  scrub?: () => Promise<void>;
   /** Makes a span per request. @default false */
   isTracing?: boolean;
 }
@@ -126,7 +131,29 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger,
     limits: options.streamLimits,
   });
+  const upkeepJobs = createUpkeep({
+    database: store.database,
+    audit: parts.audit,
+    versions: parts.versions,
+    keepers: {
+      ...options.keepers,
+      events: [
+        feedKeeper(store.database),
+        ...(options.keepers?.events ?? []),
+        ...(options.log === undefined ? [] : [logKeeper(options.log)]),
+      ],
+      erasers: options.keepers?.erasers ?? [],
+    },
+    erasers: options.keepers?.erasers ?? [],
+    log: options.log ?? null,
+    scrub: options.scrub ?? (() => Promise.resolve()),
+    clock,
+    sharedState,
+    logger,
+    metrics: options.metrics,
+  });
   const routes = allRoutes(options, parts, limiter.limits, [
+    ...erasureRoutes({ ...parts, erase: upkeepJobs.erase }),
     ...eventStreamRoutes({ hub: feed.hub, authenticator }),
     eventTypesRoute(),
   ]);
@@ -172,6 +199,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   let closing: Promise<void> | null = null;
   const close = async (graceMs?: number): Promise<void> => {
     clearInterval(upkeep);
+    await upkeepJobs.stop();
     // Streams end by themselves never: the server would wait for them.
     await feed.close();
     await auditChain?.close();
@@ -194,6 +222,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (options.log !== undefined) {
         auditChain ??= await startAuditChain({ log: options.log, database: store.database });
       }
+      upkeepJobs.start();
       return server.listen(port, host);
     },
     routeTable: () => describeRoutes(routes),
@@ -366,3 +395,4 @@ export type { AnnounceUser, UserState } from './announcements/user-announcement'
 export { combineBackends, type Backend } from './backend';
 export { mailService } from './mail/mail-service';
 export { webhookService } from './webhooks/webhook-service';
+export { retainNow } from './retention/retention-now';

@@ -9,6 +9,7 @@ import {
   ImportServiceService,
   LabelServiceService,
   MailboxServiceService,
+  RetentionServiceService,
   RuleServiceService,
   SignatureServiceService,
   SubmissionServiceService,
@@ -62,6 +63,7 @@ import { createWithTenant } from './prisma-tenant';
 import { registerQueueGauges } from './queue-gauges';
 import { clientOf } from './reading/flow-client';
 import { ReadingPool } from './reading/reading-pool';
+import { createRetentionHandlers } from './retention/handlers';
 import { createDryRunWorker } from './rules/dry-run-worker';
 import { createRuleHandlers } from './rules/handlers';
 import { endRulesOfKey } from './rules/end-key';
@@ -76,6 +78,7 @@ import { createVisibilityHandlers } from './visibility/handlers';
 import { createTemplateHandlers } from './templates/handlers';
 
 export { openBlobs } from './open-blobs';
+export { createMailRetention } from './retention/mail-retention';
 
 export interface MailServiceOptions {
   /** `dak_mail` under its runtime role, migrated. */
@@ -286,6 +289,9 @@ export function createMailService(options: MailServiceOptions): MailService {
     }),
     { internal: true },
   );
+  registry.register(RetentionServiceService, createRetentionHandlers({ database, blobs, clock }), {
+    internal: true,
+  });
   registry.register(VisibilityServiceService, createVisibilityHandlers({ database }), {
     internal: true,
   });

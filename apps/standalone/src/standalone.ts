@@ -7,6 +7,7 @@ import { createWebhookService } from '@dak/webhook';
 import { VisibilityServiceService } from '@dak/contracts/mail';
 import type { Config, VariableName } from '@dak/platform/config';
 import {
+  DATABASES,
   banner,
   createBootstrap,
   migrateAll,
@@ -16,7 +17,7 @@ import {
   siteAddresses,
   writePrivateFile,
 } from '@dak/platform/deployment';
-import { startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
+import { scrubDatabases, startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
@@ -178,6 +179,14 @@ async function start(
       mail: () => mail.ready(),
       webhook: () => webhook.ready(),
     },
+    ...(config.DAK_DATABASE_URL === undefined && {
+      scrub: () =>
+        scrubDatabases(
+          adminUrl,
+          DATABASES.map((name) => `dak_${name}`),
+          { isOurs: true },
+        ),
+    }),
     isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
   });
   onStop(() => mail.stop());

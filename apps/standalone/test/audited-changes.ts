@@ -94,6 +94,7 @@ const CHANGES: Readonly<Record<string, AuditedChange>> = {
   'PATCH /api/v1/settings/organization': noted('organization.updated'),
   'POST /api/v1/admin/organizations': noted('organization.created'),
   'PATCH /api/v1/admin/organizations/{id}': noted('organization.administered'),
+  'POST /api/v1/admin/organizations/{id}/erase': noted('organization.erased'),
 };
 
 /** @throws Error for a route about which nobody decided: add it above */

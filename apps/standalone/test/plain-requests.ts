@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RouteDescription } from '@dak/gateway';
 import type { ApiClient, ApiReply } from '@dak/testing/api-client';
 import type { Stack } from './stack';
-import { signIn, type Tenant, type TenantMailbox } from './tenant';
+import { signIn, superadminSession, type Tenant, type TenantMailbox } from './tenant';
 
 /** A request that its route answers with success, when whoever may send it does so. */
 export interface PlainRequest {
@@ -357,6 +357,16 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/admin/organizations/{id}': plain('platform', ({ tenant }) => ({
     params: { id: tenant.organizationId },
   })),
+  'POST /api/v1/admin/organizations/{id}/erase': plain('platform', async ({ stack, tenant }) => {
+    const id = await suspendedOrganization(stack, tenant);
+    return { params: { id }, body: { name: `${tenant.marker} to erase` } };
+  }),
+  'GET /api/v1/admin/organizations/{id}/erase': plain('platform', async ({ stack, tenant }) => {
+    const id = await suspendedOrganization(stack, tenant);
+    const platform = stack.client(await superadminSession(stack));
+    await platform.post(`/admin/organizations/${id}/erase`, { name: `${tenant.marker} to erase` });
+    return { params: { id } };
+  }),
   'PATCH /api/v1/admin/organizations/{id}': plain('platform', ({ tenant }) => ({
     params: { id: tenant.organizationId },
     body: { status: 'active' },
@@ -635,4 +645,15 @@ function inHours(hours: number): string {
 /** An id that no record has. */
 export function missingId(): string {
   return randomUUID();
+}
+
+/** Made for the purpose of being erased. */
+async function suspendedOrganization(stack: Stack, tenant: Tenant): Promise<string> {
+  const platform = stack.client(await superadminSession(stack));
+  const { body } = await platform.post('/admin/organizations', {
+    name: `${tenant.marker} to erase`,
+    admin: { email: `${tenant.unique()}@erased.example`, display_name: 'Admin' },
+  });
+  await platform.patch(`/admin/organizations/${body.id}`, { status: 'suspended' });
+  return body.id;
 }

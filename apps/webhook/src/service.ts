@@ -1,6 +1,10 @@
 import { hkdfSync } from 'node:crypto';
 import type { Registry } from 'prom-client';
-import { TenantServiceService, WebhookServiceService } from '@dak/contracts/webhook';
+import {
+  RetentionServiceService,
+  TenantServiceService,
+  WebhookServiceService,
+} from '@dak/contracts/webhook';
 import { systemClock, type Clock } from '@dak/kernel';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
@@ -19,11 +23,13 @@ import { createWebhookMetrics } from './metrics';
 import { createTenantHandlers } from './organizations/handlers';
 import { createReplayHandlers } from './replays/handlers';
 import { replayRound } from './replays/replay-worker';
+import { createRetentionHandlers } from './retention/handlers';
 import { createSecretHandlers } from './secrets/handlers';
 import { createSealing } from './secrets/sealing';
 import { sweep } from './sweep';
 import type { WebhookDeps } from './webhook-deps';
 
+export { createWebhookRetention } from './retention/webhook-retention';
 export type { VisibilityClient } from './fan-out/readable-by';
 
 export interface WebhookServiceOptions {
@@ -133,6 +139,9 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     ...createSecretHandlers(deps),
     ...createDeliveryHandlers(deps),
     ...createReplayHandlers(deps),
+  });
+  registry.register(RetentionServiceService, createRetentionHandlers({ database, onChanged }), {
+    internal: true,
   });
   registry.register(
     TenantServiceService,

@@ -7,6 +7,7 @@ import {
   ImportServiceService,
   LabelServiceService,
   MailboxServiceService,
+  RetentionServiceService,
   RuleServiceService,
   SignatureServiceService,
   SubmissionServiceService,
@@ -23,6 +24,7 @@ export interface MailClients {
   readonly conversations: Client<typeof ConversationServiceService, CallOptions>;
   readonly domains: Client<typeof DomainServiceService, CallOptions>;
   readonly labels: Client<typeof LabelServiceService, CallOptions>;
+  readonly retention: Client<typeof RetentionServiceService, CallOptions>;
   readonly rules: Client<typeof RuleServiceService, CallOptions>;
   readonly submissions: Client<typeof SubmissionServiceService, CallOptions>;
   readonly drafts: Client<typeof DraftServiceService, CallOptions>;
@@ -41,6 +43,7 @@ export function createMailClients(channel: Channel): MailClients {
     conversations: createClient(ConversationServiceService, channel),
     domains: createClient(DomainServiceService, channel),
     labels: createClient(LabelServiceService, channel),
+    retention: createClient(RetentionServiceService, channel),
     rules: createClient(RuleServiceService, channel),
     submissions: createClient(SubmissionServiceService, channel),
     drafts: createClient(DraftServiceService, channel),

@@ -12,6 +12,7 @@ import { labelRoutes } from './labels';
 import { createFindReaders } from './find-readers';
 import { createMailClients } from './mail-clients';
 import { mailboxRoutes } from './mailboxes';
+import { mailKeepers } from './mail-keepers';
 import { messageRoutes } from './messages';
 import { outboxRoutes } from './outbox';
 import { reportRoutes } from './reports';
@@ -67,6 +68,7 @@ export function mailService(channel: Channel): Backend {
       const { mailboxIds } = await clients.mailboxes.getVisibility({}, call);
       return mailboxIds;
     },
+    keepers: mailKeepers(clients.retention),
     findReaders: createFindReaders(clients),
     seesMailbox: async (id, call) => {
       try {

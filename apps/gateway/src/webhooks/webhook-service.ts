@@ -5,6 +5,7 @@ import { deliveryRoutes } from './delivery-routes';
 import { endpointRoutes } from './endpoint-routes';
 import { secretRoutes } from './secret-routes';
 import { createWebhookClients } from './webhook-clients';
+import { webhookKeepers } from './webhook-keepers';
 
 const ANNOUNCE_WITHIN_MS = 10_000;
 
@@ -21,6 +22,7 @@ export function webhookService(channel: Channel): Backend {
       ...secretRoutes(clients),
     ],
     serviceLimits: LIMITS,
+    keepers: webhookKeepers(clients.retention),
     seesWebhook: async (id, call) => {
       try {
         await clients.webhooks.getEndpoint({ id }, call);

@@ -1,5 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { Document, ReuseAttachmentRequest } from '@dak/contracts/mail';
+import type { BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import type { Database } from '@dak/platform/postgres';
@@ -11,7 +12,7 @@ import { createUploadToken } from './upload-token';
 
 /** A token for the file of a message that the caller can read; the content is not copied. */
 export async function reuseAttachment(
-  deps: { database: Database; clock: Clock },
+  deps: { database: Database; blobs: BlobStore; clock: Clock },
   request: ReuseAttachmentRequest,
   context: CallContext,
 ): Promise<Document> {
@@ -35,6 +36,7 @@ export async function reuseAttachment(
         expires_at: new Date(now + UPLOAD_LIFETIME_MS).toISOString(),
       };
       await insertUpload(tx, principal.organizationId, row);
+      deps.blobs.requirePresent(principal.organizationId, [row.sha256]);
       return uploadDocument(row);
     }),
   );

@@ -59,6 +59,7 @@ export async function uploadFile(
           'already_uploaded',
         );
       }
+      deps.blobs.requirePresent(organizationId, [blob.sha256]);
       return uploadDocument(row);
     }),
   );

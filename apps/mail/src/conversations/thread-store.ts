@@ -124,7 +124,9 @@ export async function selectRefs(
     `select encode(r.ref_hash, 'hex') as hash, r.conversation_id
        from unnest($3::text[]) wanted
        join conversation_ref r on r.organization_id = $1 and r.mailbox_id = $2
-                              and r.ref_hash = decode(wanted, 'hex')`,
+                              and r.ref_hash = decode(wanted, 'hex')
+       -- Retention leaves keys behind whose conversation is gone.
+       join conversation c on c.organization_id = $1 and c.id = r.conversation_id`,
     [organizationId, mailboxId, [...byHash.keys()]],
   );
   return new Map(rows.map((row) => [byHash.get(row.hash)!, row.conversation_id]));

@@ -1,6 +1,8 @@
 import type { Clock } from '@dak/kernel';
+import type { BlobStore } from '@dak/platform/blobs';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import type { Database } from '@dak/platform/postgres';
+import { requireContent } from '../inbound/spool';
 import type { AttemptResult } from './attempt-result';
 import { recordResults } from './record-results';
 
@@ -16,6 +18,7 @@ const GATHER_MS = 20;
 /** Results that end while one transaction runs share the next one, per organization. */
 export function createAttemptRecorder(deps: {
   database: Database;
+  blobs: Pick<BlobStore, 'requirePresent'>;
   clock: Clock;
   onSpooled: () => void;
 }): AttemptRecorder {
@@ -26,9 +29,13 @@ export function createAttemptRecorder(deps: {
       async (waiting) => {
         const results = waiting.flat();
         const now = deps.clock();
-        await deps.database.inTenant(organizationId, (tx) =>
-          recordResults(tx, organizationId, results, now),
-        );
+        await deps.database.inTenant(organizationId, async (tx) => {
+          await recordResults(tx, organizationId, results, now);
+          requireContent(
+            deps.blobs,
+            results.flatMap(({ spool }) => spool ?? []),
+          );
+        });
         if (results.some(({ spool }) => spool !== null)) deps.onSpooled();
         return waiting.map(() => undefined);
       },

@@ -1,7 +1,7 @@
 import { DomainError, InvalidError, RefusedError, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
-import { appendToSpool, placeLarge } from '../inbound/spool';
+import { appendToSpool, placeLarge, requireContent } from '../inbound/spool';
 import { spoolEntry, type SpoolEntry } from '../inbound/spool-entry';
 import { requireRoom } from '../organizations/storage-quota';
 import type { ImportedMessage, ImportItem } from './import-item';
@@ -54,6 +54,7 @@ export async function receiveImport(
     }
     await database.inTenant(organizationId, async (tx) => {
       await appendToSpool(tx, entries);
+      requireContent(deps.blobs, entries);
       await addReceived(tx, organizationId, importId, received, failures);
     });
     messages = [];

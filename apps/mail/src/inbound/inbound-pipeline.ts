@@ -124,7 +124,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   );
 
   const store = async (organizationId: string, items: readonly ReadEntry[]) => {
-    await storeInbound(database, numbers, organizationId, items);
+    await storeInbound(database, numbers, organizationId, items, blobs);
     const stored = items.map(({ entry }) => entry);
     leases.letGo(stored);
     onStored?.(stored);

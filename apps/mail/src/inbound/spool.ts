@@ -35,7 +35,14 @@ export function createSpool({ database, blobs, onAppended }: SpoolOptions): Spoo
   const commit = createGroupCommit<readonly SpoolEntry[], void>(
     async (groups) => {
       const entries = groups.flat();
-      await database.batchAsWorker([spoolInsert(entries)]);
+      if (entries.some(({ rawSha256 }) => rawSha256 !== null)) {
+        await database.asWorker(async (tx) => {
+          await appendToSpool(tx, entries);
+          requireContent(blobs, entries);
+        });
+      } else {
+        await database.batchAsWorker([spoolInsert(entries)]);
+      }
       onAppended?.(entries.length);
       return groups.map(() => undefined);
     },
@@ -68,6 +75,16 @@ export async function appendToSpool(
   if (entries.length === 0) return;
   const { text, values } = spoolInsert(entries);
   await tx.query(text, values);
+}
+
+/** To be called after {@link appendToSpool}, see {@link BlobStore.requirePresent}. */
+export function requireContent(
+  blobs: Pick<BlobStore, 'requirePresent'>,
+  entries: readonly SpoolEntry[],
+): void {
+  for (const { organizationId, rawSha256 } of entries) {
+    if (rawSha256 !== null) blobs.requirePresent(organizationId, [rawSha256]);
+  }
 }
 
 function isLarge(entry: SpoolEntry): boolean {

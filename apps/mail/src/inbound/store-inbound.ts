@@ -1,4 +1,5 @@
 import { UnavailableError } from '@dak/kernel';
+import type { BlobStore } from '@dak/platform/blobs';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import { recordMessages } from '../conversations/record-messages';
 import { threadMessage } from '../conversations/thread-message';
@@ -39,6 +40,7 @@ export async function storeInbound(
   numbers: NumberReserve,
   organizationId: string,
   items: readonly ReadEntry[],
+  blobs: Pick<BlobStore, 'requirePresent'>,
 ): Promise<void> {
   const reserved = await numbers.take(organizationId, items.length + SPARE_NUMBERS);
   let used = 0;
@@ -52,6 +54,13 @@ export async function storeInbound(
         return number;
       };
       await store(tx, organizationId, items, takeNumber);
+      blobs.requirePresent(
+        organizationId,
+        items.flatMap(({ rawSha256, reading }) => [
+          rawSha256,
+          ...reading.attachments.map(({ sha256 }) => sha256),
+        ]),
+      );
     });
   } catch (error) {
     used = 0;

@@ -5,6 +5,7 @@ import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 import { saveOperations } from './operations-store';
 import { grantFirstDomains, putDomains } from '../domains/put-domains';
+import { isErased } from '../retention/erased-store';
 import { saveOrganization } from './organization-store';
 import { savePerson } from './person-store';
 
@@ -24,6 +25,7 @@ export function createTenantHandlers(deps: {
       }
       const now = deps.clock();
       await deps.database.inTenant(request.organizationId, async (tx) => {
+        if (await isErased(tx, request.organizationId)) return;
         const isNew = await saveOrganization(tx, request, new Date(now));
         if (isNew) {
           await grantFirstDomains(tx, request.organizationId, request.firstDomains, now);
@@ -45,9 +47,10 @@ export function createTenantHandlers(deps: {
         throw new InvalidError('organization_id must be a UUID.');
       }
       if (!isUuid(request.userId)) throw new InvalidError('user_id must be a UUID.');
-      await deps.database.inTenant(request.organizationId, (tx) =>
-        savePerson(tx, request, new Date(deps.clock())),
-      );
+      await deps.database.inTenant(request.organizationId, async (tx) => {
+        if (await isErased(tx, request.organizationId)) return;
+        await savePerson(tx, request, new Date(deps.clock()));
+      });
       return {};
     },
     async putKeyEnd({ organizationId, keyId }) {

@@ -93,6 +93,7 @@ export function createAcceptor(deps: {
       deps.database.inTenant(organizationId, async (tx) => {
         const stored = await storeEntries(tx, organizationId, some, numbered, shaOf);
         await durable;
+        deps.blobs.requirePresent(organizationId, contentOf(some, shaOf));
         return stored;
       });
     let outcomes: Outcome[];
@@ -177,7 +178,17 @@ export async function acceptWithin(
     attachmentIds: request.prepared.facts.files.map(() => uuidv7()),
   }));
   const shaOf = new Map(entries.map((entry, index) => [entry, sha256Of(raws[index]!)]));
-  return storeEntries(tx, organizationId, entries, Promise.resolve(new Map()), shaOf);
+  const stored = await storeEntries(tx, organizationId, entries, Promise.resolve(new Map()), shaOf);
+  blobs.requirePresent(organizationId, contentOf(entries, shaOf));
+  return stored;
+}
+
+/** What the entries will refer to. */
+function contentOf(entries: readonly Entry[], shaOf: ReadonlyMap<Entry, string>): string[] {
+  return entries.flatMap((entry) => [
+    shaOf.get(entry)!,
+    ...entry.prepared.facts.files.map(({ reference }) => reference.sha256),
+  ]);
 }
 
 function sha256Of(content: Uint8Array): string {

@@ -69,6 +69,7 @@ export async function moveOutboxEntry(
         at,
       ],
     );
+    deps.blobs.requirePresent(organizationId, [sha256]);
     await setMessageStatus(
       tx,
       organizationId,

@@ -5,6 +5,7 @@ import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { disableEndpointsOf, disableEndpointsOfKey } from '../endpoints/disable-endpoint';
 import { selectEndpointIds } from '../endpoints/endpoint-store';
+import { isErased } from '../retention/retention-store';
 import { saveOperations, saveOrganization, savePerson } from './tenant-store';
 
 /** What the gateway tells about organizations, their people and the switches; registered for the gateway alone. */
@@ -20,6 +21,7 @@ export function createTenantHandlers(deps: {
     async putOrganization(request) {
       requireUuid('organization_id', request.organizationId);
       const changed = await database.inTenant(request.organizationId, async (tx) => {
+        if (await isErased(tx, request.organizationId)) return [];
         await saveOrganization(tx, request);
         return selectEndpointIds(tx, request.organizationId);
       });
@@ -38,6 +40,7 @@ export function createTenantHandlers(deps: {
       requireUuid('organization_id', request.organizationId);
       requireUuid('user_id', request.userId);
       const changed = await database.inTenant(request.organizationId, async (tx) => {
+        if (await isErased(tx, request.organizationId)) return [];
         const isNews = await savePerson(tx, request);
         if (!isNews || request.active) return [];
         return disableEndpointsOf(tx, request.organizationId, request.userId);

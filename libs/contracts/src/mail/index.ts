@@ -4,6 +4,7 @@ export * from '../generated/dak/mail/v1/domain_service';
 export * from '../generated/dak/mail/v1/import_service';
 export * from '../generated/dak/mail/v1/label_service';
 export * from '../generated/dak/mail/v1/mailbox_service';
+export * from '../generated/dak/mail/v1/retention_service';
 export * from '../generated/dak/mail/v1/rule_service';
 export * from '../generated/dak/mail/v1/submission_service';
 export * from '../generated/dak/mail/v1/template_service';

@@ -209,6 +209,8 @@ export const RIGHTS = {
   'GET /admin/organizations/{id}': PLATFORM,
   'PATCH /admin/organizations/{id}': PLATFORM,
   'PUT /admin/organizations/{id}/domains': PLATFORM,
+  'POST /admin/organizations/{id}/erase': PLATFORM,
+  'GET /admin/organizations/{id}/erase': PLATFORM,
   'GET /admin/operations': PLATFORM,
   'PATCH /admin/operations': PLATFORM,
 } as const satisfies Readonly<Record<string, Right>>;

@@ -157,6 +157,16 @@ export class BlobJournal {
     }
   }
 
+  /**
+   * Flushes and forgets what is in all segments, also in those of other processes, which notice, and
+   * removes the files of segments that wait to be used again: they still hold what was in them.
+   */
+  async forget(): Promise<void> {
+    await this.checkpoint();
+    await this.recover();
+    await this.#ending;
+  }
+
   async #write(blobs: readonly JournaledBlob[]): Promise<void> {
     if (blobs.length === 0) {
       if (this.#current?.isDue) this.#endSegment();

@@ -21,6 +21,29 @@ export interface BlobStore {
   stream(organizationId: string, sha256: string): Promise<Readable>;
   has(organizationId: string, sha256: string): Promise<boolean>;
   delete(organizationId: string, sha256: string): Promise<void>;
+  /**
+   * For whoever refers to stored content: called in the transaction of the reference, after it was
+   * written and before the commit. Together with {@link removeUnreferenced} no reference is left
+   * without its content.
+   * @throws UnavailableError when some of it is just being removed; storing it again helps
+   */
+  requirePresent(organizationId: string, sha256s: Iterable<string>): void;
+  /** Names of what is stored, of those that begin with `prefix` (two hexadecimal digits). */
+  list(organizationId: string, prefix: string): Promise<string[]>;
+  /**
+   * Removes those of the candidates that nobody refers to. They are set aside first; then
+   * `findReferenced` is asked, which must wait for every transaction that was running when it was
+   * called and look after that; what is referred to is put back. A reader finds content that is set aside.
+   */
+  removeUnreferenced(
+    organizationId: string,
+    candidates: readonly string[],
+    findReferenced: (sha256s: readonly string[]) => Promise<ReadonlySet<string>>,
+  ): Promise<BlobReference[]>;
+  /** Makes journals forget content: what is removed afterwards does not come back, and leaves no copy in them. */
+  forgetJournals(): Promise<void>;
+  /** Everything of an organization. @returns what was removed */
+  removeOrganization(organizationId: string): Promise<{ blobs: number; bytes: number }>;
 }
 
 export interface BlobReference {

@@ -11,11 +11,18 @@ import {
   writeSync,
   type Dirent,
 } from 'node:fs';
-import { mkdir, open, readFile, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { DomainError, InvalidError, NotFoundError, isUuid, uuidv4 } from '@dak/kernel';
+import {
+  DomainError,
+  InvalidError,
+  NotFoundError,
+  UnavailableError,
+  isUuid,
+  uuidv4,
+} from '@dak/kernel';
 import { BlobJournal, type JournaledBlob } from './blob-journal';
 import type { BlobReference, BlobStore } from './blob-store';
 import { flushFile, flushFolder, isMissing, unlessMissing } from './durable-files';
@@ -29,6 +36,8 @@ export interface FolderBlobStoreOptions {
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const INCOMING = 'incoming';
+/** After the name of content that is being removed, until it is certain that nobody refers to it. */
+const ASIDE = '.aside';
 const JOURNAL = 'journal';
 const ABANDONED_AFTER_MS = 3_600_000;
 /** Octets of content that goes through the journal. */
@@ -146,7 +155,8 @@ export class FolderBlobStore implements BlobStore {
   }
 
   async get(organizationId: string, sha256: string): Promise<Buffer> {
-    const content = await orNotFound(readFile(this.#path(organizationId, sha256)));
+    const path = this.#path(organizationId, sha256);
+    const content = await orNotFound(wherever(path, (place) => readFile(place)));
     if (this.#verifyOnRead) {
       const actual = createHash('sha256').update(content).digest('hex');
       if (actual !== sha256) throw damaged(sha256);
@@ -155,7 +165,8 @@ export class FolderBlobStore implements BlobStore {
   }
 
   async stream(organizationId: string, sha256: string): Promise<Readable> {
-    const file = await orNotFound(open(this.#path(organizationId, sha256), 'r'));
+    const path = this.#path(organizationId, sha256);
+    const file = await orNotFound(wherever(path, (place) => open(place, 'r')));
     return createReadStream('', { fd: file, highWaterMark: 256 * 1024 });
   }
 
@@ -175,6 +186,74 @@ export class FolderBlobStore implements BlobStore {
       return;
     }
     await flushFolder(dirname(path));
+  }
+
+  requirePresent(organizationId: string, sha256s: Iterable<string>): void {
+    for (const sha256 of sha256s) {
+      if (isFile(this.#path(organizationId, sha256))) continue;
+      throw new UnavailableError('Stored content was just being removed. Try again.', 1);
+    }
+  }
+
+  async list(organizationId: string, prefix: string): Promise<string[]> {
+    const folder = dirname(this.#path(organizationId, prefix.padEnd(64, '0')));
+    const names = (await readdir(folder).catch(unlessMissing)) ?? [];
+    return [...new Set(names.map((name) => name.replace(ASIDE, '')).filter(isSha256))];
+  }
+
+  async removeUnreferenced(
+    organizationId: string,
+    candidates: readonly string[],
+    findReferenced: (sha256s: readonly string[]) => Promise<ReadonlySet<string>>,
+  ): Promise<BlobReference[]> {
+    const aside: string[] = [];
+    for (const sha256 of new Set(candidates)) {
+      const path = this.#path(organizationId, sha256);
+      await rename(path, path + ASIDE).catch(unlessMissing);
+      // Also what a crash has left set aside.
+      if (await exists(path + ASIDE)) aside.push(sha256);
+    }
+    if (aside.length === 0) return [];
+    const referenced = await findReferenced(aside);
+    const removed: BlobReference[] = [];
+    for (const sha256 of aside) {
+      const path = this.#path(organizationId, sha256);
+      if (referenced.has(sha256)) {
+        await rename(path + ASIDE, path).catch(unlessMissing);
+        continue;
+      }
+      const found = await stat(path + ASIDE).catch(unlessMissing);
+      await unlink(path + ASIDE).catch(unlessMissing);
+      if (found !== undefined) removed.push({ sha256, sizeBytes: found.size });
+    }
+    const folders = new Set(aside.map((sha256) => dirname(this.#path(organizationId, sha256))));
+    await inParallel([...folders], LATE_FLUSHES, flushFolder);
+    return removed;
+  }
+
+  forgetJournals(): Promise<void> {
+    return this.#journal.forget();
+  }
+
+  async removeOrganization(organizationId: string): Promise<{ blobs: number; bytes: number }> {
+    const folder = this.#organizationFolder(organizationId);
+    await this.#journal.forget();
+    const total = { blobs: 0, bytes: 0 };
+    for (const name of (await readdir(folder).catch(unlessMissing)) ?? []) {
+      const inner = join(folder, name);
+      for (const file of (await readdir(inner).catch(unlessMissing)) ?? []) {
+        const found = await stat(join(inner, file)).catch(unlessMissing);
+        await unlink(join(inner, file)).catch(unlessMissing);
+        total.blobs += 1;
+        total.bytes += found?.size ?? 0;
+      }
+    }
+    for (const known of [this.#folders, this.#made]) {
+      for (const path of known.keys()) if (path.startsWith(folder)) known.delete(path);
+    }
+    await rm(folder, { recursive: true, force: true });
+    await flushFolder(this.#root);
+    return total;
   }
 
   /** Whole when it appears under its name; durable later. */
@@ -313,6 +392,22 @@ async function exists(path: string): Promise<boolean> {
     if (isMissing(error)) return false;
     throw error;
   }
+}
+
+/** Reads what may be set aside or put back meanwhile. */
+async function wherever<T>(path: string, read: (path: string) => Promise<T>): Promise<T> {
+  for (const place of [path, path + ASIDE]) {
+    try {
+      return await read(place);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return read(path);
+}
+
+function isSha256(name: string): boolean {
+  return SHA256.test(name);
 }
 
 async function orNotFound<T>(reading: Promise<T>): Promise<T> {

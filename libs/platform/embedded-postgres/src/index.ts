@@ -11,3 +11,4 @@ export {
   type EmbeddedPostgres,
 } from './embedded-postgres';
 export { serverUrl } from './server-url';
+export { scrubDatabases } from './scrub';

@@ -1,3 +1,5 @@
+import type { ForgetRequest } from './forget-events';
+
 /** One event as the log sees it: opaque bytes with a key. Order holds per key. */
 export interface LogMessage {
   /** The event id; consumers recognize repetitions by it. */
@@ -127,6 +129,8 @@ export interface Log {
   parked(group: string): Promise<ParkedKey[]>;
   /** For the relay of a service's outbox. @param owner of its leases; made of the name of this process if absent */
   openRelay(source: string, owner?: string): RelayChannel;
+  /** Deletes what is in databases of ours; brokers forget by themselves, see `docs/operating.md`. @returns events deleted */
+  forget(request: ForgetRequest): Promise<number>;
   ping(): Promise<void>;
   /** Closes every subscription as {@link Subscription.close} does. */
   close(drainMs?: number): Promise<void>;

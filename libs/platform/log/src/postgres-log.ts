@@ -4,6 +4,7 @@ import { ConflictError, UnavailableError } from '@dak/kernel';
 import { appendRecords } from './append-records';
 import { ConsumerMember } from './consumer-member';
 import { ConsumerStore } from './consumer-store';
+import { forgetEvents, type ForgetRequest } from './forget-events';
 import type {
   HandlingFailure,
   Log,
@@ -237,6 +238,10 @@ export class PostgresLog implements Log {
       leaseMs: this.#leaseMs,
       onPublished: () => this.#announce(),
     });
+  }
+
+  forget(request: ForgetRequest): Promise<number> {
+    return forgetEvents(this.#pool, request);
   }
 
   /** Makes room for the coming days and drops the days past retention; runs by itself every hour. */

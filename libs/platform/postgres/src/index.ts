@@ -2,3 +2,4 @@ export { Database, isUniqueViolation, type DatabaseOptions, type Transaction } f
 export type { PreparedStatement, SqlExecutor } from './sql';
 export { statementName } from './statement-name';
 export { toRfc3339 } from './timestamps';
+export { eraseTenant, tenantTables, type EraseOptions } from './erase-tenant';

@@ -4,6 +4,7 @@ import { TOPICS } from '@dak/contracts/events';
 import { InvalidError, UnavailableError } from '@dak/kernel';
 import { ConsumerMember } from '../consumer-member';
 import { ConsumerStore } from '../consumer-store';
+import { forgetEvents, type ForgetRequest } from '../forget-events';
 import type {
   HandlingFailure,
   Log,
@@ -284,6 +285,11 @@ export class KafkaLog implements Log {
       leaseMs: this.#options.leaseMs,
       publish: (messages) => this.publish(messages),
     });
+  }
+
+  /** Of parked keys, and of the log in PostgreSQL from before there were brokers. */
+  forget(request: ForgetRequest): Promise<number> {
+    return forgetEvents(this.#options.pool, request);
   }
 
   async ping(): Promise<void> {

@@ -1,0 +1,94 @@
+import { eraseTenant, type Database } from '@dak/platform/postgres';
+import type { Log } from '@dak/platform/log';
+import type { SharedState } from '@dak/platform/shared-state';
+import type { AuditLog } from '../audit/audit-log';
+import type { IdentityVersions } from '../identity/identity-versions';
+import type { EraseOrganization } from './keepers';
+import { addErased, selectErasure, type ErasureRow } from './erasure-store';
+
+const BUDGET_MS = 5_000;
+const HOUR_MS = 3_600_000;
+
+export interface ErasureDeps {
+  database: Database;
+  audit: AuditLog;
+  versions: IdentityVersions;
+  sharedState: SharedState;
+  erasers: readonly EraseOrganization[];
+  log: Log | null;
+  /** Overwrites what deleted rows have left in files; see `docs/operating.md`. */
+  scrub: () => Promise<void>;
+}
+
+/**
+ * Does what is left to do of an erasure that was asked for. Every step can be done again: whatever
+ * interrupts it, somebody goes on. The record of the organization is the last to go.
+ */
+export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<void> {
+  const { database } = deps;
+  const asked = await database.asWorker((tx) => selectErasure(tx, id));
+  if (asked === null || asked.finishedAt !== null) return;
+  for (const erase of deps.erasers) {
+    for (let more = true; more;) {
+      const erased = await erase(id);
+      await database.asWorker((tx) => addErased(tx, id, erased));
+      more = erased.more;
+    }
+  }
+  await eraseLate(deps, id);
+  for (let more = true; more;) {
+    const erased = await eraseTenant(database, { organizationId: id, budgetMs: BUDGET_MS });
+    await database.asWorker((tx) => addErased(tx, id, { ...erased, blobs: 0, bytes: 0 }));
+    more = erased.more;
+  }
+  await database.asWorker((tx) =>
+    tx.query(
+      `update organization set name = id::text, default_from_name = null, announced_version = version where id = $1`,
+      [id],
+    ),
+  );
+  await deps.sharedState.delete(`identity:${id}`);
+  await deps.scrub();
+  await finish(deps, asked);
+}
+
+/** What was on its way when the rest was erased. */
+export async function eraseLate(
+  { erasers, log }: Pick<ErasureDeps, 'erasers' | 'log'>,
+  id: string,
+): Promise<void> {
+  for (const erase of erasers) while ((await erase(id)).more);
+  await log?.forget({ organizationId: id, before: Date.now() + HOUR_MS, about: [] });
+}
+
+async function finish(deps: ErasureDeps, asked: ErasureRow): Promise<void> {
+  const { database, versions, audit } = deps;
+  const { id, requesterOrganization: organizationId } = asked;
+  await versions.change(id, () =>
+    database.asWorker(async (tx) => {
+      const { rowCount } = await tx.query(
+        'update erasure set finished_at = now() where id = $1 and finished_at is null',
+        [id],
+      );
+      if (rowCount === 0) return;
+      await tx.query('delete from organization where id = $1', [id]);
+      const done = (await selectErasure(tx, id))!;
+      await tx.query(`select set_config('dak.organization_id', $1, true)`, [organizationId]);
+      await audit.record(
+        tx,
+        {
+          organizationId,
+          actor: { type: 'user', id: asked.requesterId, name: asked.requesterName },
+          requestId: asked.requestId,
+        },
+        {
+          action: 'organization.erased',
+          target: { type: 'organization', id },
+          outcome: 'succeeded',
+          details: { rows: done.rows, blobs: done.blobs, bytes: done.bytes },
+        },
+      );
+    }),
+  );
+  await deps.sharedState.delete(`identity:${id}`);
+}
