@@ -99,3 +99,28 @@ export class UnavailableError extends DomainError {
     super('unavailable', 'unavailable', message, { retryAfterSeconds, cause });
   }
 }
+
+/** The disk is full, or does not answer: what is asked for cannot be kept at the moment. */
+export class StorageUnavailableError extends DomainError {
+  override readonly name = 'StorageUnavailableError';
+  constructor(cause: unknown) {
+    super(
+      'unavailable',
+      'storage_unavailable',
+      'There is no room to store this at the moment. Try again later.',
+      { retryAfterSeconds: 30, cause },
+    );
+  }
+}
+
+/** Of the file system (no space, quota, input or output), and `disk_full` and `io_error` of PostgreSQL. */
+const STORAGE_CODES: ReadonlySet<unknown> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'],
+  ...['53100', '58030'],
+]);
+
+/** Turns what a full or broken disk says into {@link StorageUnavailableError}; everything else stays what it is. */
+export function asStorageFailure(error: unknown): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  return STORAGE_CODES.has(code) ? new StorageUnavailableError(error) : error;
+}

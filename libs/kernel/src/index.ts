@@ -7,6 +7,7 @@ export {
 } from './api-key';
 export { systemClock, type Clock } from './clock';
 export {
+  asStorageFailure,
   ConflictError,
   DomainError,
   ERROR_KINDS,
@@ -14,6 +15,7 @@ export {
   InvalidError,
   NotFoundError,
   RefusedError,
+  StorageUnavailableError,
   UnavailableError,
   VersionMismatchError,
   type DomainErrorOptions,

@@ -5,6 +5,7 @@ import type {
   SMTPServerEnvelope,
   SMTPServerSession,
 } from 'smtp-server';
+import { asStorageFailure, StorageUnavailableError } from '@dak/kernel';
 import { failureReport } from '@dak/platform/logging';
 import type { PemPair } from '@dak/platform/tls-files';
 import { clientNetwork } from './client-network';
@@ -326,10 +327,8 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
   };
 }
 
-/** Of the file system, and PostgreSQL's `disk_full`. */
 function isStorageFull(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === '53100';
+  return asStorageFailure(error) instanceof StorageUnavailableError;
 }
 
 function isLoopback(address: string): boolean {

@@ -1,8 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, read as readCallback, statSync, writeSync } from 'node:fs';
 import { readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import { flushData, flushFolder, isMissing, unlessMissing } from './durable-files';
 
@@ -19,6 +20,11 @@ export interface BlobJournalOptions {
   folder: string;
   /** Makes the files of the blobs durable, after which the journal may forget them. */
   flush: (blobs: readonly Omit<JournaledBlob, 'content'>[]) => Promise<void>;
+  /**
+   * Writes all files again, each into a new one, and makes them durable: after a flush that failed, the system takes
+   * for written what it has lost, and another flush of the same file succeeds.
+   */
+  rewrite: (blobs: readonly JournaledBlob[]) => Promise<void>;
   /** Writes the files that are absent or damaged. They need not be durable yet. */
   restore: (blobs: readonly JournaledBlob[]) => Promise<void>;
   /** A segment ends when it has so many octets. @default 32 MiB */
@@ -30,7 +36,9 @@ export interface BlobJournalOptions {
    * changed after some 30 seconds by itself, and then little is left to do. @default 60000
    */
   settleMs?: number;
-  /** Blobs could not be flushed; the journal keeps them, and it is tried again. */
+  /** Milliseconds after blobs could not be rewritten until it is tried again. @default 30000 */
+  retryMs?: number;
+  /** Blobs could not be flushed; the journal keeps them until they are rewritten. */
   onError?: (error: unknown) => void;
 }
 
@@ -64,7 +72,7 @@ const MOST_SETTLING = 6;
 const MOST_ENDED = 9;
 const MOST_SPARES = 2;
 const CROWDED_EVERY_MS = 10;
-/** After a flush that failed. */
+/** After blobs could not be rewritten. */
 const RETRY_MS = 30_000;
 const MARK_BYTES = 8;
 const ID_BYTES = 16;
@@ -94,7 +102,7 @@ export class BlobJournal {
   /** What ends segments, one after the other; never rejects. */
   #ending: Promise<void> = Promise.resolve();
   #ended = 0;
-  /** Of those, the ones whose flush has failed and is tried again. */
+  /** Of those, the ones whose blobs could neither be flushed nor be rewritten yet. */
   readonly #failed = new Set<Segment>();
   /** Somebody cannot write before a segment has been flushed. */
   #isCrowded = false;
@@ -104,6 +112,7 @@ export class BlobJournal {
       segmentBytes: SEGMENT_BYTES,
       segmentMs: SEGMENT_MS,
       settleMs: SETTLE_MS,
+      retryMs: RETRY_MS,
       onError: () => undefined,
       ...options,
     };
@@ -249,26 +258,38 @@ export class BlobJournal {
     this.#current = null;
     clearTimeout(segment.timer);
     this.#ended += 1;
-    this.#flushLater(segment, this.#options.settleMs);
-  }
-
-  /** Tries until it succeeds: what is not flushed has to stay in the journal. */
-  #flushLater(segment: Segment, settleMs: number): void {
     const { signal } = this.#hurry;
-    const settled = performance.now() + settleMs;
+    const settled = performance.now() + this.#options.settleMs;
     this.#ending = this.#ending.then(async () => {
       await this.#settle(settled - performance.now(), signal);
       try {
         await this.#options.flush(segment.blobs);
-        await this.#empty(segment);
-        this.#ended -= 1;
-        this.#failed.delete(segment);
+        await this.#forget(segment);
       } catch (error) {
-        this.#failed.add(segment);
         this.#options.onError(error);
-        setTimeout(() => this.#flushLater(segment, 0), RETRY_MS).unref();
+        await this.#rewrite(segment);
       }
     });
+  }
+
+  /** Tries until it succeeds: what is not durable has to stay in the journal. */
+  async #rewrite(segment: Segment): Promise<void> {
+    try {
+      await this.#options.rewrite(readRecords(await readStart(segment)));
+      await this.#forget(segment);
+      this.#failed.delete(segment);
+    } catch (error) {
+      this.#failed.add(segment);
+      this.#options.onError(error);
+      setTimeout(() => {
+        this.#ending = this.#ending.then(() => this.#rewrite(segment));
+      }, this.#options.retryMs).unref();
+    }
+  }
+
+  async #forget(segment: Segment): Promise<void> {
+    await this.#empty(segment);
+    this.#ended -= 1;
   }
 
   async #settle(ms: number, signal: AbortSignal): Promise<void> {
@@ -294,6 +315,20 @@ export class BlobJournal {
 function newFile(path: string): SegmentFile {
   const file = openSync(path, 'wx+', 0o600);
   return { file, path, inode: fstatSync(file).ino, allocated: 0 };
+}
+
+const readFrom = promisify(readCallback);
+
+/** What was written into a segment, also when another process has renamed it. */
+async function readStart({ file, end }: Segment): Promise<Buffer> {
+  const bytes = Buffer.alloc(end);
+  let at = 0;
+  while (at < end) {
+    const { bytesRead } = await readFrom(file, bytes, at, end - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return bytes.subarray(0, at);
 }
 
 function writeAt(file: number, bytes: Uint8Array, position: number): void {

@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 
 /**
  * Immutable bytes, content-addressed per tenant (sha256 of the content; no cross-tenant sharing, so
- * that a tenant cannot learn what another one stores). Drivers: folder now, S3 later.
+ * that a tenant cannot learn what another one stores). Drivers: folder now, S3 later. All throw
+ * StorageUnavailableError when the disk is full or does not answer.
  */
 export interface BlobStore {
   /** Durable (fsync of file and folder) when it resolves. Storing the same bytes twice is free. */

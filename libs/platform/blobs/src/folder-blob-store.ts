@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import {
+  asStorageFailure,
   DomainError,
   InvalidError,
   NotFoundError,
@@ -71,6 +72,7 @@ export class FolderBlobStore implements BlobStore {
     this.#journal = new BlobJournal({
       folder: join(this.#root, JOURNAL),
       flush: (blobs) => this.#flush(blobs),
+      rewrite: (blobs) => this.#rewrite(blobs),
       restore: (blobs) => this.#restore(blobs),
       ...(options.onError && { onError: options.onError }),
     });
@@ -93,6 +95,17 @@ export class FolderBlobStore implements BlobStore {
   }
 
   async putMany(organizationId: string, contents: readonly Uint8Array[]): Promise<BlobReference[]> {
+    try {
+      return await this.#putMany(organizationId, contents);
+    } catch (error) {
+      throw asStorageFailure(error);
+    }
+  }
+
+  async #putMany(
+    organizationId: string,
+    contents: readonly Uint8Array[],
+  ): Promise<BlobReference[]> {
     const references = contents.map((content) => ({
       sha256: createHash('sha256').update(content).digest('hex'),
       sizeBytes: content.byteLength,
@@ -150,7 +163,7 @@ export class FolderBlobStore implements BlobStore {
       return { sha256, sizeBytes };
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
-      throw error;
+      throw asStorageFailure(error);
     }
   }
 
@@ -281,13 +294,25 @@ export class FolderBlobStore implements BlobStore {
     const paths = new Set(
       blobs.map(({ organizationId, sha256 }) => this.#path(organizationId, sha256)),
     );
-    const folders = new Set([...paths].map(dirname));
+    await inParallel([...paths], LATE_FLUSHES, flushFile);
+    await this.#flushFolders(blobs);
+  }
+
+  async #flushFolders(blobs: readonly Omit<JournaledBlob, 'content'>[]): Promise<void> {
+    const paths = blobs.map(({ organizationId, sha256 }) => this.#path(organizationId, sha256));
+    const folders = new Set(paths.map(dirname));
     const parents = new Set([
       ...[...folders].map(dirname),
-      ...(paths.size > 0 ? [this.#root] : []),
+      ...(paths.length > 0 ? [this.#root] : []),
     ]);
-    await inParallel([...paths], LATE_FLUSHES, flushFile);
     await inParallel([...folders, ...parents], LATE_FLUSHES, flushFolder);
+  }
+
+  async #rewrite(blobs: readonly JournaledBlob[]): Promise<void> {
+    await inParallel(blobs, LATE_FLUSHES, ({ organizationId, sha256, content }) =>
+      this.#writeDurably(this.#path(organizationId, sha256), (write) => write(content)),
+    );
+    await this.#flushFolders(blobs);
   }
 
   async #restore(blobs: readonly JournaledBlob[]): Promise<void> {
@@ -414,7 +439,7 @@ async function orNotFound<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {
-    throw isMissing(error) ? new NotFoundError('blob') : error;
+    throw isMissing(error) ? new NotFoundError('blob') : asStorageFailure(error);
   }
 }
 

@@ -136,6 +136,7 @@ describe('BlobJournal', () => {
       folder: root,
       restore: async () => undefined,
       flush: async (blobs) => void flushed.push(...blobs.map(({ sha256 }) => sha256)),
+      rewrite: async () => undefined,
       ...options,
     });
     await journal.recover();
@@ -193,19 +194,33 @@ describe('BlobJournal', () => {
     expect((await readdir(root)).sort()).toEqual(['lost+found', 'notes.txt']);
   });
 
-  it('keeps a segment whose blobs cannot be flushed', async () => {
+  it('never repeats a flush that failed: writes the blobs again, until that succeeds', async () => {
     const errors: unknown[] = [];
+    const rewritten: string[][] = [];
+    let flushes = 0;
     const journal = new BlobJournal({
       folder: root,
       restore: async () => undefined,
       flush: async () => {
-        throw new Error('EIO');
+        flushes += 1;
+        if (flushes === 1) throw new Error('EIO');
       },
+      rewrite: async (blobs) => {
+        rewritten.push(blobs.map(({ content }) => Buffer.from(content).toString()));
+        if (rewritten.length === 1) throw new Error('ENOSPC');
+      },
+      retryMs: 20,
       onError: (error) => errors.push(error),
     });
-    await journal.append([blob('one')]);
+    await journal.append([blob('one'), blob('two')]);
     await expect(journal.checkpoint()).rejects.toThrow('could not be flushed');
     expect(await segments(root)).toHaveLength(1);
-    expect(errors).toEqual([new Error('EIO')]);
+    await emptied(root);
+    expect(rewritten).toEqual([
+      ['one', 'two'],
+      ['one', 'two'],
+    ]);
+    expect({ flushes, errors }).toEqual({ flushes: 1, errors: [new Error('EIO'), new Error('ENOSPC')] });
+    await journal.checkpoint();
   });
 });

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { InvalidError, UnavailableError, isUuid } from '@dak/kernel';
+import { asStorageFailure, InvalidError, UnavailableError, isUuid } from '@dak/kernel';
 import { PipelinedQuery } from './pipelined-query';
 import type { PreparedStatement, SqlExecutor } from './sql';
 import { StatementQueue } from './statement-queue';
@@ -116,7 +116,7 @@ export class Database {
       return results.slice(1).map((result) => result.rows as Record<string, unknown>[]);
     } catch (error) {
       client.release(isServerError(error) ? undefined : (error as Error));
-      throw error;
+      throw asStorageFailure(error);
     }
   }
 
@@ -143,7 +143,7 @@ export class Database {
       } catch (error) {
         await rollBack(client, error);
         if (attempt < ATTEMPTS && RETRYABLE.has(codeOf(error))) continue;
-        throw error;
+        throw asStorageFailure(error);
       }
     }
   }
