@@ -72,6 +72,7 @@ export default tseslint.config(
       '**/import-mail.ts',
       '**/analytics/rebuild.ts',
       '**/sink.ts',
+      '**/superadmin.ts',
       '**/backup/{backup,restore}.ts',
       '**/*.spec.ts',
       '**/test/**/*.ts',

@@ -20,6 +20,7 @@ const ENTRIES = {
   'commands/sink': 'apps/standalone/src/sink.ts',
   'commands/migrate': 'apps/standalone/src/migrate.ts',
   'commands/parked': 'apps/standalone/src/parked.ts',
+  'commands/superadmin': 'apps/standalone/src/superadmin.ts',
   'commands/backup': 'apps/standalone/src/backup/backup.ts',
   'commands/restore': 'apps/standalone/src/backup/restore.ts',
 };

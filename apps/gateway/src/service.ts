@@ -5,6 +5,7 @@ import type { Log, Subscription } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Probes } from '@dak/platform/probes';
 import type { SharedState } from '@dak/platform/shared-state';
+import { registerDatabaseSize } from '@dak/platform/telemetry';
 import { Announcer } from './announcements/announcer';
 import { keyEndAnnouncement } from './announcements/key-end-announcement';
 import { operationsAnnouncement } from './announcements/operations-announcement';
@@ -110,6 +111,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const clock = options.clock ?? systemClock;
   const { logger, sharedState } = options;
   const store = new GatewayStore(options.databaseUrl);
+  registerDatabaseSize(options.metrics, 'gateway', () => store.size());
   const announcers = createAnnouncers(options, store);
   const metrics = new HttpMetrics(options.metrics);
   const parts = identityParts(options, clock, store, announcers, metrics);
@@ -392,6 +394,7 @@ export type {
 } from './announcements/organization-announcement';
 export type { AnnounceKeyEnd, KeyEnd } from './announcements/key-end-announcement';
 export type { AnnounceUser, UserState } from './announcements/user-announcement';
+export { resetSuperadmin } from './users/reset-superadmin';
 export { combineBackends, type Backend } from './backend';
 export { mailService } from './mail/mail-service';
 export { webhookService } from './webhooks/webhook-service';

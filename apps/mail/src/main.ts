@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runUntilStopped, type Running } from '@dak/platform/lifecycle';
 import { startServiceProcess } from '@dak/platform/service-process';
+import { registerDiskGauges } from '@dak/platform/telemetry';
 import { pemPaths } from '@dak/platform/tls-files';
 import { readMailConfig, type MailConfig } from './config';
 import { openBlobs } from './open-blobs';
@@ -14,8 +15,9 @@ function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promise<Runn
     config,
     grpcPort: config.DAK_MAIL_GRPC_PORT,
     environment,
-    create: async (parts) =>
-      createMailService({
+    create: async (parts) => {
+      registerDiskGauges(parts.metrics, config.DAK_DATA_DIR);
+      return createMailService({
         ...parts,
         databaseUrl: config.DAK_MAIL_DATABASE_URL,
         blobs: await openBlobs(config.DAK_DATA_DIR, parts.logger),
@@ -33,7 +35,8 @@ function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promise<Runn
         readingWorkerFile: join(__dirname, 'reading-worker.js'),
         temporaryFolder: tmpdir(),
         journalFolder: config.DAK_JOURNAL_DIR ?? join(config.DAK_DATA_DIR, 'journal'),
-      }),
+      });
+    },
   });
 }
 

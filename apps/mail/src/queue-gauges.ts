@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '@dak/platform/postgres';
+import { keep, registerDatabaseSize } from '@dak/platform/telemetry';
 
 /** States that `delivery_due` and `delivery_leased` index: what is finished is not counted. */
 const WAITING = `('held', 'scheduled', 'queued', 'deferred', 'uncertain')`;
@@ -22,7 +23,18 @@ const VALUES = [
     sql: `select coalesce(extract(epoch from now() - min(next_attempt_at)), 0)::float as value
             from delivery where state in ${WAITING} and next_attempt_at < now()`,
   },
+  {
+    name: 'dak_mail_import_jobs_running',
+    help: 'Imports that have begun and not ended',
+    sql: `select count(*)::float as value from import_job where status = 'running'`,
+  },
 ];
+
+/** Mail as it came or went, and files uploaded for later mail: what is in the blob store, but for what is stored twice. */
+const STORED = `
+  select (coalesce((select sum(size_bytes) from conversation_tally), 0)
+          + coalesce((select sum(size_bytes) from upload), 0))::float as value`;
+const DATABASE_SIZE = 'select pg_database_size(current_database())::float as value';
 
 const BY_STATE = `
   select state, count(*)::float as value
@@ -60,4 +72,18 @@ export function registerQueueGauges(registry: Registry, database: Database): voi
       }
     },
   });
+  const measure = (sql: string) => (): Promise<number> =>
+    database.asWorker(async (tx) => (await tx.query<{ value: number }>(sql)).rows[0]!.value);
+  const stored = keep(measure(STORED));
+  new Gauge({
+    name: 'dak_mail_stored_bytes',
+    help: 'Bytes of mail and uploaded files that are kept',
+    registers,
+    async collect() {
+      this.remove();
+      const bytes = await stored().catch(() => null);
+      if (bytes !== null) this.set(bytes);
+    },
+  });
+  registerDatabaseSize(registry, 'mail', measure(DATABASE_SIZE));
 }

@@ -24,7 +24,7 @@ import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { createLoggers } from '@dak/platform/logging';
 import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState } from '@dak/platform/shared-state';
-import { createMetrics, startTracing } from '@dak/platform/telemetry';
+import { createMetrics, registerDiskGauges, startTracing } from '@dak/platform/telemetry';
 import { pemPaths } from '@dak/platform/tls-files';
 
 export const STANDALONE_VARIABLES = [
@@ -104,6 +104,7 @@ async function start(
   });
   onStop(() => sharedState.close());
   const metrics = createMetrics('dak');
+  registerDiskGauges(metrics, data.path);
   const secret = config.DAK_SECRET ?? data.secrets.secret;
 
   // Only one process works in the data folder: whoever took leases under this name before is gone.

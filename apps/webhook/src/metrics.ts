@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Database } from '@dak/platform/postgres';
+import { registerDatabaseSize } from '@dak/platform/telemetry';
 import type { Verdict } from './deliveries/classify-outcome';
 import type { Lane } from './lanes/lane';
 
@@ -15,6 +16,8 @@ const QUEUE = `
     from delivery d
     join endpoint e on e.id = d.endpoint_id and e.enabled and e.status = 'active'
    where d.state = 'pending' and d.next_at <= now()`;
+
+const DATABASE_SIZE = 'select pg_database_size(current_database())::float as value';
 
 /** `lanes` are those that this process holds. */
 export function createWebhookMetrics(
@@ -82,6 +85,11 @@ export function createWebhookMetrics(
       oldest.set(row.oldest);
     },
   });
+  registerDatabaseSize(registry, 'webhook', () =>
+    database.asWorker(
+      async (tx) => (await tx.query<{ value: number }>(DATABASE_SIZE)).rows[0]!.value,
+    ),
+  );
   return {
     attempted({ kind, errorCode }, waitedMs) {
       attempts.inc({ outcome: kind, error_code: errorCode ?? '' });

@@ -41,6 +41,14 @@ export class GatewayStore {
     return this.transaction(organizationId, 'on', work);
   }
 
+  /** Octets of the database on its disk. */
+  async size(): Promise<number> {
+    const { rows } = await this.database.pool.query<{ bytes: number }>(
+      'select pg_database_size(current_database())::float8 as bytes',
+    );
+    return rows[0]!.bytes;
+  }
+
   async close(): Promise<void> {
     await this.prisma.$disconnect();
     await this.database.close();

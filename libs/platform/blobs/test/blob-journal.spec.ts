@@ -220,7 +220,10 @@ describe('BlobJournal', () => {
       ['one', 'two'],
       ['one', 'two'],
     ]);
-    expect({ flushes, errors }).toEqual({ flushes: 1, errors: [new Error('EIO'), new Error('ENOSPC')] });
+    expect({ flushes, errors }).toEqual({
+      flushes: 1,
+      errors: [new Error('EIO'), new Error('ENOSPC')],
+    });
     await journal.checkpoint();
   });
 });

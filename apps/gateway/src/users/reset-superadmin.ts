@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { NotFoundError, systemClock } from '@dak/kernel';
+import { SYSTEM_ACTOR } from '../audit/audit-entry';
+import { AuditLog } from '../audit/audit-log';
+import { GatewayStore } from '../database/gateway-store';
+import { hashPassword } from '../identity/password';
+
+const FIND = `
+  select organization_id, id, email
+    from user_account
+   where role = 'superadmin'
+   order by created_at, id
+   limit 1`;
+
+/**
+ * Gives the first superadmin another password, for whoever owns the data: activates them and ends their sessions.
+ * @param databaseUrl of the gateway's database
+ * @throws NotFoundError when there is no superadmin
+ */
+export async function resetSuperadmin(
+  databaseUrl: string,
+): Promise<{ email: string; password: string }> {
+  const store = new GatewayStore(databaseUrl);
+  try {
+    const [found] = await store.database.asWorker(
+      async (tx) =>
+        (await tx.query<{ organization_id: string; id: string; email: string }>(FIND)).rows,
+    );
+    if (found === undefined) throw new NotFoundError('superadmin');
+    const { organization_id: organizationId, id, email } = found;
+    const password = randomBytes(15).toString('base64url');
+    const passwordHash = await hashPassword(password);
+    const now = new Date(systemClock());
+    await store.acrossTenants(organizationId, async (tx) => {
+      await tx.db.session.updateMany({
+        where: { organizationId, userId: id, revokedAt: null },
+        data: { revokedAt: now, revokedReason: 'password_reset' },
+      });
+      await tx.db.userAccount.update({
+        where: { organizationId_id: { organizationId, id } },
+        data: { passwordHash, active: true, version: { increment: 1 }, updatedAt: now },
+      });
+      await new AuditLog(store.database, systemClock).record(
+        tx,
+        { organizationId, actor: SYSTEM_ACTOR, requestId: 'superadmin-reset' },
+        {
+          action: 'user.password_reset',
+          target: { type: 'user', id },
+          outcome: 'succeeded',
+          details: { by: 'command' },
+        },
+      );
+    });
+    return { email, password };
+  } finally {
+    await store.close();
+  }
+}
