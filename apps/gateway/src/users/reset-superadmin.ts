@@ -3,7 +3,7 @@ import { NotFoundError, systemClock } from '@dak/kernel';
 import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import { AuditLog } from '../audit/audit-log';
 import { GatewayStore } from '../database/gateway-store';
-import { hashPassword } from '../identity/password';
+import { Passwords } from '../identity/password';
 
 const FIND = `
   select organization_id, id, email
@@ -29,7 +29,8 @@ export async function resetSuperadmin(
     if (found === undefined) throw new NotFoundError('superadmin');
     const { organization_id: organizationId, id, email } = found;
     const password = randomBytes(15).toString('base64url');
-    const passwordHash = await hashPassword(password);
+    // The salt is in the hash; the next login makes one with the deployment's own.
+    const passwordHash = await new Passwords(randomBytes(32)).hash(email, password);
     const now = new Date(systemClock());
     await store.acrossTenants(organizationId, async (tx) => {
       await tx.db.session.updateMany({
