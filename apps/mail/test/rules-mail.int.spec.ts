@@ -47,6 +47,14 @@ async function onlyAction(conversationId: string) {
 }
 
 describe('a rule that forwards', () => {
+  it("sends nothing once the domain of the mailbox is no longer the organization's", async () => {
+    await rules.create(admin, { kind: 'forwarding', actions: [forward] });
+    await rules.query(admin.organizationId, 'delete from domain', []);
+    const { conversationId } = await rules.receive(admin, mailbox.id, {});
+    expect(await onlyAction(conversationId)).toMatchObject({ type: 'forward', outcome: 'failed' });
+    expect(await rules.sentMail(admin)).toEqual([]);
+  });
+
   it('sends the mail on as the API does, marked as automatic, on behalf of the rule', async () => {
     const rule = await rules.create(admin, { kind: 'forwarding', actions: [forward] });
     await rules.receive(admin, mailbox.id, { subject: 'Contract', bodyText: 'See below.' });

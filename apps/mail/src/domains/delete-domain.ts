@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DeleteDomainRequest, Empty } from '@dak/contracts/mail';
 import { ConflictError, isUuid, NotFoundError } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
-import { OWNER_KEPT_MS } from './domain';
 import type { DomainDeps } from './domain-deps';
 import { countLiveMailboxes, lockDomain, removeDomain } from './domain-store';
+import { formerOwnerForgotten } from './owner-kept';
 
 /**
  * Gives the domain up: whoever proves it next owns it.
@@ -37,6 +36,6 @@ export async function deleteDomain(
     });
     return isOwned;
   });
-  if (wasOwned) await delay(OWNER_KEPT_MS);
+  if (wasOwned) await formerOwnerForgotten();
   return {};
 }

@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PutDomainsRequest, PutDomainsResponse } from '@dak/contracts/mail';
 import { InvalidError, isUuid, type Clock } from '@dak/kernel';
 import { noteAudit, type AuditCause } from '@dak/platform/audit';
 import { isUniqueViolation, type Database, type SqlExecutor } from '@dak/platform/postgres';
-import { domainTaken, grantedDomain, MAX_DOMAINS, OWNER_KEPT_MS } from './domain';
+import { domainTaken, grantedDomain, MAX_DOMAINS } from './domain';
 import { ownableDomain } from './domain-name';
 import type { DomainRow } from './domain-row';
 import {
@@ -14,6 +13,7 @@ import {
   updateDomain,
 } from './domain-store';
 import { findForeignOwner } from './foreign-owner';
+import { formerOwnerForgotten } from './owner-kept';
 
 /**
  * A superadmin's word: the organization owns exactly these domains, without a question to the DNS. What it
@@ -43,7 +43,7 @@ export async function putDomains(
       if (isUniqueViolation(error, 'domain_owner')) throw domainTaken(names.join(' or '));
       throw error;
     });
-  if (hasLost) await delay(OWNER_KEPT_MS);
+  if (hasLost) await formerOwnerForgotten();
   return { names };
 }
 
