@@ -462,10 +462,14 @@ describeOnBothRuns('rights', (startStack) => {
 
     it('takes it in the event stream and in webhooks', async () => {
       const barrier = await receive('barrier');
+      const isOfOffer = (id: unknown): boolean => id === conversationId;
       const views = Object.entries(viewers);
       for (const [index, [name, { sees }]] of views.entries()) {
         const stream = streams[index]!;
-        const own = () => stream.events().filter(({ type }) => type === 'mail.sent');
+        const own = () =>
+          stream
+            .events()
+            .filter(({ type, data }) => type === 'mail.sent' && isOfOffer(data['conversation_id']));
         await stream.until(`${name}: what was sent, and what came after`, () => {
           const isThere = stream.events().some(({ data }) => data['conversation_id'] === barrier);
           return isThere && own().length === (sees ? 2 : 1);
@@ -473,7 +477,8 @@ describeOnBothRuns('rights', (startStack) => {
         expect([name, JSON.stringify(stream.events()).includes(SECRET)]).toEqual([name, sees]);
       }
       for (const { sink, name, sees } of hooks) {
-        const sent = () => sink.requests.filter(({ event }) => event.type === 'mail.sent');
+        const sent = () =>
+          sink.of(conversationId).filter(({ event }) => event.type === 'mail.sent');
         await eventually(`${name}: its webhook`, () =>
           Promise.resolve(sink.of(barrier).length > 0 && sent().length === (sees ? 2 : 1)),
         );
@@ -482,6 +487,69 @@ describeOnBothRuns('rights', (startStack) => {
           sees,
         ]);
       }
+    }, 30_000);
+  });
+
+  describe('to change a template', () => {
+    const text = (iban: string) => ({
+      subject: 'Your invoice',
+      body_text: `Please pay to ${iban}`,
+    });
+
+    it('are those of its creator and of admins', async () => {
+      const made = await as(people.send).post('/templates', { name: 'Mine', ...text('one') });
+      const path = `/templates/${made.body.id}`;
+      const other = as(people.write);
+      expect((await other.get(path)).status).toBe(200);
+      expect((await other.post(`${path}/preview`, {})).status).toBe(200);
+      expect(await answer(other.patch(path, text('theirs')))).toEqual(MISSING_ACCESS);
+      expect(await answer(other.delete(path))).toEqual(MISSING_ACCESS);
+      expect((await as(people.send).patch(path, text('two'))).status).toBe(200);
+      expect((await asAdmin.patch(path, text('three'))).status).toBe(200);
+      expect((await as(people.send).delete(path)).status).toBe(204);
+      expect((await as(people.send).delete(path)).status).toBe(404);
+    });
+
+    it('do not reach rules that answer with it before they are saved again', async () => {
+      const { body: template } = await as(people.write).post('/templates', {
+        name: 'Receipt',
+        ...text('first account'),
+      });
+      const actions = [{ type: 'reply_with_template', template_id: template.id }];
+      const made = await asAdmin.post('/rules', {
+        name: 'answer',
+        mailbox_ids: [tenant.open.id],
+        conditions: [{ field: 'subject', operator: 'contains', value: 'please answer' }],
+        actions,
+      });
+      expect(made.body.actions[0].template_version).toBe(1);
+      const change = await as(people.write).patch(
+        `/templates/${template.id}`,
+        text('second account'),
+      );
+      expect(change.body.version).toBe(2);
+      const answerTo = async (subject: string) => {
+        const id = await receive(subject);
+        return eventually('the answer of the rule', async () => {
+          const { body } = await asAdmin.get(`/conversations/${id}/messages`);
+          return (body.data as { direction: string; body_text: string }[]).find(
+            ({ direction }) => direction === 'outbound',
+          )?.body_text;
+        });
+      };
+      expect(await answerTo('please answer once')).toContain('first account');
+      const path = `/rules/${made.body.id}`;
+      await asAdmin.patch(path, { name: 'another name' });
+      expect((await asAdmin.get(path)).body.actions[0].template_version).toBe(1);
+      const saved = await asAdmin.patch(path, { actions });
+      expect(saved.body.actions[0].template_version).toBe(2);
+      expect(await answerTo('please answer twice')).toContain('second account');
+      const old = await asAdmin.patch(path, { actions: [{ ...actions[0], template_version: 1 }] });
+      expect(old.body.actions[0].template_version).toBe(1);
+      const none = await asAdmin.patch(path, { actions: [{ ...actions[0], template_version: 3 }] });
+      expect(none.status).toBe(400);
+      expect(none.body.error).toContain('actions[0].template_version');
+      await asAdmin.delete(path);
     }, 30_000);
   });
 

@@ -31,7 +31,7 @@ const condition = z
 const action = z.looseObject({ type: z.enum(RULE_ACTION_TYPES) }).meta({
   id: 'RuleAction',
   description:
-    'add_labels {labels}, remove_labels {labels}, assign {user_id}, set_department {department_id}, set_status {status}, set_priority {priority}, snooze {minutes | until}, set_disposition {disposition}, forward {to}, reply_with_template {template_id, variables}, notify_webhook {webhook_id}',
+    'add_labels {labels}, remove_labels {labels}, assign {user_id}, set_department {department_id}, set_status {status}, set_priority {priority}, snooze {minutes | until}, set_disposition {disposition}, forward {to}, reply_with_template {template_id, template_version, variables} (the newest version when saved, unless one is given), notify_webhook {webhook_id}',
   examples: [{ type: 'add_labels', labels: ['billing'] }],
 });
 

@@ -32,7 +32,9 @@ export async function checkReferences(
   await checkMailboxes(tx, principal, rule.mailbox_ids, accessOf(rule.actions));
   for (const [index, action] of rule.actions.entries()) {
     if (action.type !== 'reply_with_template') continue;
-    const template = await selectTemplate(tx, principal.organizationId, action.template_id);
+    const template = await selectTemplate(tx, principal.organizationId, action.template_id, {
+      version: action.template_version ?? null,
+    });
     if (template === null) {
       throw new InvalidError(
         `actions[${index}].template_id is not a template of this organization: GET /templates lists them.`,

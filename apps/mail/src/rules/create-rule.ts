@@ -10,6 +10,7 @@ import { idempotent } from '@dak/platform/idempotency';
 import { checkReferences } from './check-references';
 import { loadRule } from './load-rule';
 import { definitionOf, parseRule } from './parse-rule';
+import { pinTemplates } from './pin-templates';
 import { ruleDocument } from './render-rule';
 import { MAX_RULES, type Rule, type RuleOwner } from './rule';
 import type { RuleDeps } from './rule-deps';
@@ -24,9 +25,10 @@ export async function createRule(
   const { principal } = context;
   const { organizationId } = principal;
   const now = clock();
-  const definition = parseRule(request.rule ?? RuleFields.fromPartial({}), now);
+  const parsed = parseRule(request.rule ?? RuleFields.fromPartial({}), now);
   return database.inTenant(organizationId, (tx) =>
     idempotent(tx, context, async () => {
+      const definition = await pinTemplates(tx, organizationId, parsed);
       await checkReferences(tx, principal, definition);
       await bumpRuleSet(tx, organizationId);
       if ((await countRules(tx, organizationId)) >= MAX_RULES) {

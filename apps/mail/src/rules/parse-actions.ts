@@ -17,6 +17,8 @@ const MAX_VARIABLES_BYTES = 16 * 1024;
 /** What a caller may set by hand; snoozing and closing have their own ways. */
 const STATUSES = ['open', 'pending', 'waiting', 'resolved'] as const;
 
+const MAX_VERSION = 2_000_000_000;
+
 /** Their members besides `type`. */
 const MEMBERS: Readonly<Record<RuleActionType, readonly string[]>> = {
   add_labels: ['labels'],
@@ -28,7 +30,7 @@ const MEMBERS: Readonly<Record<RuleActionType, readonly string[]>> = {
   snooze: ['minutes', 'until'],
   set_disposition: ['disposition'],
   forward: ['to'],
-  reply_with_template: ['template_id', 'variables'],
+  reply_with_template: ['template_id', 'template_version', 'variables'],
   notify_webhook: ['webhook_id'],
 };
 
@@ -81,6 +83,7 @@ function parseAction(at: string, item: unknown, now: number): Action {
       return {
         type,
         template_id: uuidOf(`${at}.template_id`, given['template_id']),
+        ...versionOf(`${at}.template_version`, given['template_version'] ?? null),
         variables: variablesOf(`${at}.variables`, given['variables'] ?? {}),
       };
     case 'notify_webhook':
@@ -150,6 +153,15 @@ function variablesOf(at: string, value: unknown): Record<string, unknown> {
     throw new InvalidError(`${at} must have at most ${MAX_VARIABLES_BYTES} bytes.`);
   }
   return value as Record<string, unknown>;
+}
+
+/** Absent: the newest when the rule is saved. */
+function versionOf(at: string, value: unknown): { template_version?: number } {
+  if (value === null) return {};
+  if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > MAX_VERSION) {
+    throw new InvalidError(`${at} must be the number of a version, or be left out.`);
+  }
+  return { template_version: Number(value) };
 }
 
 function uuidOf(at: string, value: unknown): string {

@@ -90,10 +90,18 @@ export async function prepareTemplateReply(
   action: Extract<Action, { type: 'reply_with_template' }>,
 ): Promise<RuleMail> {
   const { organizationId, message, conversationId, now } = facts;
-  const rendered = await renderTemplateFor(tx, organizationId, action.template_id, {
-    ...(await variablesOf(tx, facts, action.template_id)),
+  const version = action.template_version ?? null;
+  const variables = {
+    ...(await variablesOf(tx, facts, action.template_id, version)),
     ...action.variables,
-  });
+  };
+  const rendered = await renderTemplateFor(
+    tx,
+    organizationId,
+    action.template_id,
+    variables,
+    version,
+  );
   const { bodyText, bodyHtml } = rendered;
   const content: SubmissionContent = {
     ...parseContent(Content.fromPartial({})),
@@ -141,8 +149,9 @@ async function variablesOf(
   tx: SqlExecutor,
   { organizationId, message }: RuleMailFacts,
   templateId: string,
+  version: number | null,
 ): Promise<Record<string, string>> {
-  const template = await selectTemplate(tx, organizationId, templateId);
+  const template = await selectTemplate(tx, organizationId, templateId, { version });
   const known: Readonly<Record<string, string>> = {
     sender_name: message.from?.name ?? '',
     sender_email: message.from?.email ?? '',

@@ -25,6 +25,8 @@ export type Action =
   | {
       readonly type: 'reply_with_template';
       readonly template_id: string;
+      /** Of the mail that is made; absent only in what is not saved. */
+      readonly template_version?: number;
       readonly variables: Readonly<Record<string, unknown>>;
     }
   | { readonly type: 'notify_webhook'; readonly webhook_id: string };

@@ -13,6 +13,7 @@ import { checkReferences } from './check-references';
 import { keysOf, ownerOf, ruleDetails } from './create-rule';
 import { loadRule } from './load-rule';
 import { definitionOf, patchRule } from './parse-rule';
+import { pinTemplates } from './pin-templates';
 import { ruleDocument } from './render-rule';
 import type { Rule, RuleDefinition } from './rule';
 import type { RuleDeps } from './rule-deps';
@@ -37,7 +38,10 @@ export function updateRule(
     requireVersion(request.expectedVersion, before.version);
     const now = clock();
     const sent = request.rule ?? RuleFields.fromPartial({});
-    const definition = patchRule(before, request.fields, sent, now);
+    const patched = patchRule(before, request.fields, sent, now);
+    const definition = request.fields.includes('actions')
+      ? await pinTemplates(tx, organizationId, patched)
+      : patched;
     const owner = before.owner.userId === principal.userId ? ownerOf(principal) : before.owner;
     const asksToRun = request.fields.includes('enabled') && definition.enabled;
     const resumes = before.disabled_reason !== null && asksToRun;

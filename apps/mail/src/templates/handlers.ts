@@ -1,4 +1,4 @@
-import { NotFoundError, isUuid, type Clock } from '@dak/kernel';
+import { NotFoundError, type Clock } from '@dak/kernel';
 import type { TemplateServiceService } from '@dak/contracts/mail';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
@@ -6,7 +6,7 @@ import type { Database } from '@dak/platform/postgres';
 import { jsonBytes } from '@dak/platform/paging';
 import { createTemplate } from './create-template';
 import { listTemplates, listTemplateVersions } from './list-templates';
-import { loadTemplate } from './load-template';
+import { loadOwnTemplate, loadTemplate } from './load-template';
 import { previewTemplate } from './preview-template';
 import { renderVersionRecord, templateDocument } from './template-record';
 import { markDeleted, selectVersions } from './template-store';
@@ -40,10 +40,9 @@ export function createTemplateHandlers(deps: {
     async deleteTemplate({ id }, context) {
       const { organizationId } = context.principal;
       const at = new Date(deps.clock()).toISOString();
-      if (!isUuid(id)) throw new NotFoundError('template');
       await database.inTenant(organizationId, async (tx) => {
-        const isDeleted = await markDeleted(tx, organizationId, id, at);
-        if (!isDeleted) throw new NotFoundError('template');
+        await loadOwnTemplate(tx, context.principal, id);
+        await markDeleted(tx, organizationId, id, at);
         await noteAudit(tx, context, {
           action: 'template.deleted',
           target: { type: 'template', id },

@@ -11,7 +11,7 @@ export interface FilledTemplate extends RenderedTemplate {
 }
 
 /**
- * The newest version of a template with these values in it, ready to be sent.
+ * A version of a template, by default the newest, with these values in it, ready to be sent.
  * @param variables by name, or the JSON of it; absent ones have their fallback
  * @throws InvalidError `unknown_template`, `missing_variables` naming all of them, `unknown_variable`,
  * and for values of the wrong type
@@ -21,8 +21,11 @@ export async function renderTemplateFor(
   organizationId: string,
   templateId: string,
   variables: Readonly<Record<string, unknown>> | Uint8Array,
+  version: number | null = null,
 ): Promise<FilledTemplate> {
-  const row = isUuid(templateId) ? await selectTemplate(tx, organizationId, templateId) : null;
+  const row = isUuid(templateId)
+    ? await selectTemplate(tx, organizationId, templateId, { version })
+    : null;
   if (row === null) {
     throw new InvalidError(
       'template_id names no template of the organization.',

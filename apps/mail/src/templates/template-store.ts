@@ -16,6 +16,8 @@ export interface TemplateRow {
   author_type: string;
   author_id: string | null;
   author_name: string;
+  /** Who wrote the first version. */
+  creator_id: string | null;
   created_at: string;
   updated_at: string;
   version_created_at: string;
@@ -23,24 +25,26 @@ export interface TemplateRow {
 
 /** For `from template t join template_version v …`. */
 export const TEMPLATE_COLUMNS = `t.id, v.version, v.name, v.alias, v.subject, v.body_text, v.body_html, v.variables,
-  v.author_type, v.author_id, v.author_name, t.created_at, t.updated_at, v.created_at as version_created_at`;
+  v.author_type, v.author_id, v.author_name, t.created_at, t.updated_at, v.created_at as version_created_at,
+  (select w.author_id from template_version w
+    where w.organization_id = t.organization_id and w.template_id = t.id and w.version = 1) as creator_id`;
 
 const LIVE = `template t
   join template_version v on v.organization_id = t.organization_id and v.template_id = t.id`;
 
-/** The newest version of a live template. */
+/** A version of a live template. @param options.version null: the newest */
 export async function selectTemplate(
   tx: SqlExecutor,
   organizationId: string,
   id: string,
-  options: { lock?: boolean } = {},
+  options: { lock?: boolean; version?: number | null } = {},
 ): Promise<TemplateRow | null> {
   const { rows } = await tx.query<TemplateRow>(
     `select ${TEMPLATE_COLUMNS}
-       from ${LIVE} and v.version = t.version
+       from ${LIVE} and v.version = coalesce($3, t.version)
       where t.organization_id = $1 and t.id = $2 and t.deleted_at is null
       ${options.lock === true ? 'for update of t' : ''}`,
-    [organizationId, id],
+    [organizationId, id, options.version ?? null],
   );
   return rows[0] ?? null;
 }
@@ -156,16 +160,15 @@ export async function insertVersion(
   );
 }
 
-/** Versions stay: mail names the one it was made of. False when there is no such template. */
+/** Versions stay: mail names the one it was made of. */
 export async function markDeleted(
   tx: SqlExecutor,
   organizationId: string,
   id: string,
   at: string,
-): Promise<boolean> {
-  const { rowCount } = await tx.query(
+): Promise<void> {
+  await tx.query(
     `update template set deleted_at = $3 where organization_id = $1 and id = $2 and deleted_at is null`,
     [organizationId, id, at],
   );
-  return rowCount > 0;
 }

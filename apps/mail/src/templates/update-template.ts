@@ -5,7 +5,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { actorOf } from '../actor';
 import { unlessAliasTaken } from './create-template';
-import { loadTemplate } from './load-template';
+import { loadOwnTemplate, loadTemplate } from './load-template';
 import { isSameContent, withTemplateFields } from './template-content';
 import { contentOfRow, templateDocument } from './template-record';
 import { insertVersion, setTemplateVersion } from './template-store';
@@ -24,7 +24,7 @@ export function updateTemplate(
   const { id, expectedVersion, fields } = request;
   return unlessAliasTaken(
     deps.database.inTenant(organizationId, async (tx) => {
-      const row = await loadTemplate(tx, organizationId, id, { lock: true });
+      const row = await loadOwnTemplate(tx, principal, id);
       if (expectedVersion !== undefined && expectedVersion !== row.version) {
         throw new VersionMismatchError('template', row.version);
       }

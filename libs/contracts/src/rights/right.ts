@@ -5,6 +5,8 @@ export const HOLDERS = {
   mailbox: 'whoever sees the mailbox it lies in',
   organization: 'everybody of the organization',
   maker: 'whoever made it, and admins',
+  author:
+    'everybody of the organization to look at, to whoever made it and admins to change (else 403 `missing_access`)',
   self: 'the caller alone',
   platform: 'superadmins',
   secret: 'whoever holds the secret in the request',

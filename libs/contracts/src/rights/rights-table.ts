@@ -22,6 +22,7 @@ const SIGNATURE = {
 } as const;
 const LABEL = { scopes: ['mail.write'], role: 'admin', holder: 'organization' } as const;
 const TEMPLATE = { scopes: ['templates.manage'], holder: 'organization' } as const;
+const TEMPLATE_CHANGE = { ...TEMPLATE, holder: 'author' } as const;
 const RULE = { scopes: ['rules.manage'], holder: 'maker' } as const;
 const RUN_CONDITION = 'What the mail has (`actual`) is shown with mail.read and null without.';
 const WEBHOOK = { scopes: ['webhooks.manage'], holder: 'maker' } as const;
@@ -121,8 +122,8 @@ export const RIGHTS = {
   'GET /templates': TEMPLATE,
   'POST /templates': TEMPLATE,
   'GET /templates/{id}': TEMPLATE,
-  'PATCH /templates/{id}': TEMPLATE,
-  'DELETE /templates/{id}': TEMPLATE,
+  'PATCH /templates/{id}': TEMPLATE_CHANGE,
+  'DELETE /templates/{id}': TEMPLATE_CHANGE,
   'POST /templates/{id}/preview': TEMPLATE,
   'GET /templates/{id}/versions': TEMPLATE,
   'GET /templates/{id}/versions/{version}': TEMPLATE,
