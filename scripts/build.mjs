@@ -12,7 +12,7 @@ const ENTRIES = {
   'gateway/main': 'apps/gateway/src/main.ts',
   'mail/main': 'apps/mail/src/main.ts',
   'webhook/main': 'apps/webhook/src/main.ts',
-  'mail/reading-worker': 'apps/mail/src/reading/reading-worker.ts',
+  'mail/reading-worker': 'apps/mail/src/mail-worker.ts',
   'commands/inspect': 'apps/mail/src/reading/inspect.ts',
   'commands/import': 'apps/mail/src/import/import-mail.ts',
   'commands/rebuild-analytics': 'apps/mail/src/analytics/rebuild.ts',

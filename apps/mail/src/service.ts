@@ -67,6 +67,7 @@ import { createRetentionHandlers } from './retention/handlers';
 import { createDryRunWorker } from './rules/dry-run-worker';
 import { createRuleHandlers } from './rules/handlers';
 import { endRulesOfKey } from './rules/end-key';
+import { createPatternMatcher } from './rules/pattern-matcher';
 import { createRuleCache } from './rules/rule-cache';
 import { createRuleConsumer } from './rules/rule-consumer';
 import { createRuleSweeper } from './rules/sweep-rule-records';
@@ -222,7 +223,9 @@ export function createMailService(options: MailServiceOptions): MailService {
     keepRaw: (...kept) => deliveries.keepRaw(...kept),
     onAccepted,
   });
+  const patterns = createPatternMatcher({ workerFile: options.readingWorkerFile });
   const rules = createRuleConsumer({
+    patterns,
     database,
     log,
     blobs,
@@ -232,6 +235,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     onAccepted,
   });
   const dryRuns = createDryRunWorker({
+    patterns,
     database,
     blobs,
     owner: () => readProcessName(options.journalFolder),
@@ -266,7 +270,7 @@ export function createMailService(options: MailServiceOptions): MailService {
   registry.register(SignatureServiceService, createSignatureHandlers(records));
   registry.register(
     RuleServiceService,
-    createRuleHandlers({ ...records, blobs, onDryRun: () => dryRuns.wake() }),
+    createRuleHandlers({ ...records, blobs, patterns, onDryRun: () => dryRuns.wake() }),
   );
   registry.register(TemplateServiceService, createTemplateHandlers(records));
   registry.register(AttachmentServiceService, createAttachmentHandlers({ ...records, blobs }));
@@ -320,7 +324,7 @@ export function createMailService(options: MailServiceOptions): MailService {
         dryRuns.stop(),
         ...sweepers.map((sweeper) => sweeper.stop()),
       ]);
-      await reading.close();
+      await Promise.all([reading.close(), patterns.close()]);
       await relay.stop();
       await analytics.stop();
       await database.close();

@@ -198,7 +198,7 @@ export async function stackDatabases(undo: (() => unknown)[]): Promise<StackData
 function buildReadingWorker(folder: string): string {
   const outfile = join(folder, 'reading-worker.js');
   execFileSync(join(dirname(require.resolve('esbuild/package.json')), 'bin/esbuild'), [
-    join(ROOT, 'apps/mail/src/reading/reading-worker.ts'),
+    join(ROOT, 'apps/mail/src/mail-worker.ts'),
     '--bundle',
     '--platform=node',
     '--log-level=error',

@@ -28,7 +28,7 @@ let workerFile: string;
 let hostileFile: string;
 
 beforeAll(() => {
-  workerFile = bundle(join(__dirname, 'reading-worker.ts'), 'reading-worker.js');
+  workerFile = bundle(join(__dirname, '../mail-worker.ts'), 'reading-worker.js');
   // Reads like the real one, but hangs, exhausts its memory or dies where the subject says so.
   const hostile = join(folder, 'hostile-worker.ts');
   writeFileSync(

@@ -13,6 +13,8 @@ import {
   type DryRunRow,
 } from './dry-run-store';
 import { evaluateRule } from './evaluate-rule';
+import { matchInPlace, type PatternMatcher } from './pattern-matcher';
+import { patternTestsOf } from './pattern-tests';
 import { neededFacts, type RuleMessage } from './rule-message';
 import { loadRuleMessages } from './rule-message-store';
 
@@ -27,6 +29,12 @@ const MAX_SAMPLES = 20;
 /** Rounds that may fail one after the other. */
 const MAX_ATTEMPTS = 5;
 
+interface DryRunDeps {
+  database: Database;
+  blobs: BlobStore;
+  patterns?: PatternMatcher;
+}
+
 export interface DryRunWorker {
   start(): void;
   wake(): void;
@@ -37,6 +45,8 @@ export interface DryRunWorker {
 export function createDryRunWorker(deps: {
   database: Database;
   blobs: BlobStore;
+  /** @default where it is called */
+  patterns?: PatternMatcher;
   /** A UUID that names this process, the same after a restart; see `readProcessName`. */
   owner: () => Promise<string>;
   onError: (error: unknown) => void;
@@ -100,7 +110,7 @@ export function createDryRunWorker(deps: {
 }
 
 async function workOff(
-  deps: { database: Database; blobs: BlobStore },
+  deps: DryRunDeps,
   owner: string,
   row: DryRunRow & { organization_id: string },
   mustStop: () => boolean,
@@ -128,7 +138,7 @@ async function workOff(
 
 /** Moves `progress` on by one batch. @returns conversations of what matched */
 async function examineBatch(
-  { database, blobs }: { database: Database; blobs: BlobStore },
+  { database, blobs, patterns = matchInPlace }: DryRunDeps,
   row: DryRunRow & { organization_id: string },
   progress: DryRunProgress,
 ): Promise<string[]> {
@@ -158,7 +168,8 @@ async function examineBatch(
       sliceStart = performance.now();
     }
     progress.examined += 1;
-    const { matched, conditions } = evaluateRule(definition, message, labels);
+    const answers = await patterns.match(organizationId, patternTestsOf([definition], message));
+    const { matched, conditions } = evaluateRule(definition, message, labels, answers);
     progress.condition_hits = progress.condition_hits.map(
       (count, index) => count + (conditions[index]?.matched === true ? 1 : 0),
     );

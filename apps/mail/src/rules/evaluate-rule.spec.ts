@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { evaluateRule } from './evaluate-rule';
 import type { Condition } from './rule';
 import type { RuleMessage } from './rule-message';
-import { patternBudget } from './rule-pattern';
+import { patternsInPlace } from './pattern-tests';
 
 const MONDAY_2330_UTC = Date.UTC(2026, 10, 23, 23, 30);
 
@@ -210,15 +210,15 @@ describe('a rule', () => {
     const conditions = Array.from({ length: 50 }, (_, index) =>
       condition('body', 'matches', `(a|aa)+(b|c){${index}}$`),
     );
-    const budget = patternBudget();
+    const patterns = patternsInPlace();
     const started = performance.now();
     const verdicts = () =>
-      evaluateRule({ match: 'all', conditions }, message({ text }), [], budget);
+      evaluateRule({ match: 'all', conditions }, message({ text }), [], patterns);
     const first = verdicts();
     for (let rule = 0; rule < 20; rule += 1) verdicts();
     expect(performance.now() - started).toBeLessThan(10_000);
     expect(first).toEqual(
-      evaluateRule({ match: 'all', conditions }, message({ text }), [], patternBudget()),
+      evaluateRule({ match: 'all', conditions }, message({ text }), [], patternsInPlace()),
     );
   });
 

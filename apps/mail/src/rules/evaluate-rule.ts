@@ -1,7 +1,7 @@
 import type { RuleVerdictRecord } from '@dak/contracts/api';
 import type { Condition, RuleDefinition } from './rule';
 import { actualOf, valuesOf, type FieldValue, type RuleMessage } from './rule-message';
-import { matchesPattern, patternBudget, type PatternBudget } from './rule-pattern';
+import { patternsInPlace, type PatternAnswers } from './pattern-tests';
 
 export type Verdict = RuleVerdictRecord;
 
@@ -9,22 +9,27 @@ export interface Evaluation {
   readonly matched: boolean;
   /** One per condition, also after the outcome is clear: they are what a person is told. */
   readonly conditions: readonly Verdict[];
+  /** A regular expression could not be told within the budget: the rule is not decided, and `matched` is false. */
+  readonly undecided: boolean;
 }
 
 /**
  * Whether a message satisfies a rule, and why. Texts are compared without regard to case, `matches` as
  * its expression says. A rule without conditions matches everything.
- * @param budget shared by the rules that look at this message
+ * @param patterns answers for this message, shared by the rules that look at it
  */
 export function evaluateRule(
   rule: Pick<RuleDefinition, 'match' | 'conditions'>,
   message: RuleMessage,
   labels: readonly string[],
-  budget: PatternBudget = patternBudget(),
+  patterns: PatternAnswers = patternsInPlace(),
 ): Evaluation {
+  let undecided = false;
   const conditions = rule.conditions.map((condition, index): Verdict => {
     const values = valuesOf(message, labels, condition.field);
     const { field, operator, negate, value } = condition;
+    const isMet = holds(condition, values, patterns);
+    if (isMet === null) undecided = true;
     return {
       index,
       field,
@@ -32,21 +37,21 @@ export function evaluateRule(
       negate,
       expected: value === null ? null : typeof value === 'object' ? [...value] : value,
       actual: actualOf(values),
-      matched: holds(condition, values, budget) !== negate,
+      matched: isMet !== null && isMet !== negate,
     };
   });
   const matched =
     rule.match === 'all' || conditions.length === 0
       ? conditions.every((verdict) => verdict.matched)
       : conditions.some((verdict) => verdict.matched);
-  return { matched, conditions };
+  return { matched: matched && !undecided, conditions, undecided };
 }
 
 function holds(
   { operator, value }: Condition,
   values: readonly FieldValue[],
-  budget: PatternBudget,
-): boolean {
+  patterns: PatternAnswers,
+): boolean | null {
   switch (operator) {
     case 'exists': {
       const isThere = values.some(({ compared }) => compared !== false);
@@ -64,11 +69,12 @@ function holds(
       return some(values, value, (text, part) => text.startsWith(part));
     case 'ends_with':
       return some(values, value, (text, part) => text.endsWith(part));
-    case 'matches':
-      return (
-        typeof value === 'string' &&
-        values.some(({ compared }) => matchesPattern(value, String(compared), budget))
-      );
+    case 'matches': {
+      if (typeof value !== 'string') return false;
+      const answers = values.map(({ compared }) => patterns.answer(value, String(compared)));
+      if (answers.includes(true)) return true;
+      return answers.includes(null) ? null : false;
+    }
     case 'greater_than':
       return values.some(({ compared }) => Number(compared) > Number(value));
     case 'less_than':

@@ -5,7 +5,8 @@ import { accessOf } from './check-references';
 import { evaluateRule } from './evaluate-rule';
 import { covers, existedAt, type Action, type Rule } from './rule';
 import type { Arrival, RuleLook } from './rule-match';
-import { patternBudget } from './rule-pattern';
+import type { PatternMatcher } from './pattern-matcher';
+import { patternTestsOf } from './pattern-tests';
 import type { StoredRuleMessage } from './rule-message-store';
 import type { ActionOutcome } from './rule-run-store';
 import { isAtLeast, type Standing } from './standing';
@@ -14,6 +15,18 @@ import { isAtLeast, type Standing } from './standing';
 export const MAX_CAUSATION_DEPTH = 8;
 /** Milliseconds of matching before others get their turn. */
 const SLICE_MS = 15;
+
+/** Messages that may be looked at together however long that takes, and milliseconds for more of them. */
+export const COSTLY_TOGETHER = 2;
+const COSTLY_MS = 1_000;
+
+/** Too much for one transaction: the messages are to be taken in smaller groups. */
+export class CostlyTogether extends Error {
+  override readonly name = 'CostlyTogether';
+}
+
+const TOO_COSTLY =
+  'The regular expressions of the rules take too long for this mail, so this rule was not decided: use smaller repetitions, or fewer rules with expressions.';
 
 export interface LookedAtMessage {
   readonly arrival: Arrival;
@@ -24,12 +37,16 @@ export interface LookedAtMessage {
  * Puts messages, in order, before the rules that cover their mailboxes, in their order. Labels that an
  * earlier rule gives or takes are there for the conditions of later ones. Nothing is done yet.
  * @param rules in their order
+ * @throws CostlyTogether when the expressions for several messages take long
  */
 export async function lookAtMessages(
   messages: readonly LookedAtMessage[],
   rules: readonly Rule[],
   standing: Standing,
+  organizationId: string,
+  matcher: PatternMatcher,
 ): Promise<RuleLook[]> {
+  const began = performance.now();
   const looks: RuleLook[] = [];
   const labels = new Map(
     messages.map(({ message }) => [message.conversationId, message.labels] as const),
@@ -37,7 +54,16 @@ export async function lookAtMessages(
   let sliceStart = performance.now();
   for (const { arrival, message } of messages) {
     const { conversationId } = message;
-    const budget = patternBudget();
+    const own = rules.filter(
+      (rule) =>
+        covers(rule, message.mailboxId) &&
+        existedAt(rule, arrival.occurredAt) &&
+        standing.ownerAccess(rule, message.mailboxId) !== null,
+    );
+    const patterns = await matcher.match(organizationId, patternTestsOf(own, message));
+    if (messages.length > COSTLY_TOGETHER && performance.now() - began > COSTLY_MS) {
+      throw new CostlyTogether();
+    }
     for (const rule of rules) {
       if (!covers(rule, message.mailboxId) || !existedAt(rule, arrival.occurredAt)) continue;
       const access = standing.ownerAccess(rule, message.mailboxId);
@@ -46,10 +72,16 @@ export async function lookAtMessages(
         await turn();
         sliceStart = performance.now();
       }
-      const evaluation = evaluateRule(rule, message, labels.get(conversationId) ?? [], budget);
+      const evaluation = evaluateRule(rule, message, labels.get(conversationId) ?? [], patterns);
       const outcomes = evaluation.matched
         ? rule.actions.map((action) => refusalOf(action, arrival, access, standing))
-        : [];
+        : evaluation.undecided
+          ? rule.actions.map(({ type }) => ({
+              type,
+              outcome: 'failed' as const,
+              error: TOO_COSTLY,
+            }))
+          : [];
       looks.push({
         runId: uuidv7(),
         rule,

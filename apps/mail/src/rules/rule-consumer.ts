@@ -9,6 +9,8 @@ import {
   type Subscription,
 } from '@dak/platform/log';
 import { RULES_GROUP, runRules, type RunDeps } from './run-rules';
+import { COSTLY_TOGETHER, CostlyTogether } from './look-at-messages';
+import { matchInPlace } from './pattern-matcher';
 import type { Arrival } from './rule-match';
 
 const TOPIC = 'mail.events.v1';
@@ -26,12 +28,27 @@ export interface RuleConsumer {
 /** Runs the rules on every mail that arrives, in order per conversation. */
 export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
   const groups = new Map<string, GroupCommit<Arrival, null>>();
+  const patterns = deps.patterns ?? matchInPlace;
   const rest = createRest({ busyMs: 20, quietMs: 200 });
   let subscription: Subscription | null = null;
 
   const flush = async (organizationId: string, arrivals: Arrival[]): Promise<null[]> => {
-    await runRules(deps, organizationId, arrivals);
+    const isCostly = patterns.isCostly(organizationId);
+    try {
+      await runInGroups(organizationId, arrivals, isCostly ? COSTLY_TOGETHER : GROUP_SIZE);
+    } catch (error) {
+      if (!(error instanceof CostlyTogether)) throw error;
+      await runInGroups(organizationId, arrivals, COSTLY_TOGETHER);
+    }
     return arrivals.map(() => null);
+  };
+
+  /** An organization whose expressions cost much rests between its transactions, and its transactions stay short. */
+  const runInGroups = async (organizationId: string, arrivals: Arrival[], size: number) => {
+    for (let from = 0; from < arrivals.length; from += size) {
+      await patterns.rest(organizationId);
+      await runRules(deps, organizationId, arrivals.slice(from, from + size));
+    }
   };
 
   /** A mail that fails must not hold up those it shares a transaction with. */

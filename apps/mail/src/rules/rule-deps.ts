@@ -1,6 +1,7 @@
 import type { Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
+import type { PatternMatcher } from './pattern-matcher';
 
 export interface RuleDeps {
   readonly database: Database;
@@ -8,4 +9,6 @@ export interface RuleDeps {
   readonly clock: Clock;
   /** Signs cursors; the same on every replica. */
   readonly cursorKey: Uint8Array;
+  /** @default where it is called */
+  readonly patterns?: PatternMatcher;
 }

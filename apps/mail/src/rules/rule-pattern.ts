@@ -10,8 +10,6 @@ const MAX_TEXT = 65_536;
 const MAX_WORK = 4_000_000;
 /** Of all matches for one mail. */
 const MAX_WORK_PER_MAIL = 20_000_000;
-/** Characters that every expression looks at, however much work has been done. */
-const LEAST_TEXT = 200;
 const MAX_CACHED = 2_000;
 
 const compiled = new Map<string, RE2JS>();
@@ -56,14 +54,28 @@ export function checkProgram(instructions: number): void {
   );
 }
 
-/** Whether the expression matches anywhere in the beginning of the text. */
-export function matchesPattern(source: string, text: string, budget: PatternBudget): boolean {
-  const pattern = compile(source);
-  const instructions = pattern.programSize() + 1;
-  const most = Math.max(LEAST_TEXT, Math.floor(Math.min(MAX_WORK, budget.left) / instructions));
-  const length = Math.min(text.length, MAX_TEXT, most);
-  budget.left = Math.max(0, budget.left - length * instructions);
-  return pattern.matcher(text.length > length ? text.slice(0, length) : text).find();
+/**
+ * Whether the expression matches anywhere in the beginning of the text; null when the budget has not
+ * enough left to tell.
+ */
+export function matchesPattern(
+  source: string,
+  text: string,
+  budget: PatternBudget,
+): boolean | null {
+  const { length, work } = effortOf(source, text);
+  if (work > budget.left) return null;
+  budget.left -= work;
+  return compile(source)
+    .matcher(text.length > length ? text.slice(0, length) : text)
+    .find();
+}
+
+/** The part of a text that an expression looks at, and what that costs in characters × instructions. */
+export function effortOf(source: string, text: string): { length: number; work: number } {
+  const instructions = compile(source).programSize() + 1;
+  const length = Math.min(text.length, MAX_TEXT, Math.floor(MAX_WORK / instructions));
+  return { length, work: length * instructions };
 }
 
 function compile(source: string): RE2JS {

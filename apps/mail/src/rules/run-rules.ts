@@ -9,6 +9,7 @@ import { covers, existedAt } from './rule';
 import type { RulesOf } from './rule-cache';
 import type { Arrival, RuleLook } from './rule-match';
 import { neededFacts } from './rule-message';
+import { matchInPlace, type PatternMatcher } from './pattern-matcher';
 import { loadRuleMessages, rememberSenders, selectConversationIds } from './rule-message-store';
 import { insertRuleRuns, type RuleRun } from './rule-run-store';
 import { addToTallies } from './rule-store';
@@ -22,6 +23,8 @@ export interface RunDeps extends SendDeps {
   readonly database: Pick<Database, 'inTenant'>;
   readonly clock: Clock;
   readonly rulesOf: RulesOf;
+  /** @default where it is called */
+  readonly patterns?: PatternMatcher;
   /** New deliveries are durable and due. */
   readonly onAccepted: () => void;
 }
@@ -88,6 +91,8 @@ async function runOn(
     }),
     relevant,
     standing,
+    organizationId,
+    deps.patterns ?? matchInPlace,
   );
   const now = deps.clock();
   const at = new Date(now).toISOString();

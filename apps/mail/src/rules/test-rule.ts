@@ -16,6 +16,8 @@ import { changesConversation, decideAction } from './decide-action';
 import { evaluateRule } from './evaluate-rule';
 import { loadRule } from './load-rule';
 import { parseRule } from './parse-rule';
+import { matchInPlace } from './pattern-matcher';
+import { patternTestsOf } from './pattern-tests';
 import { covers, isSend, type RuleDefinition } from './rule';
 import type { RuleDeps } from './rule-deps';
 import { neededFacts } from './rule-message';
@@ -32,7 +34,12 @@ import {
  * @throws NotFoundError for a message that the caller does not see
  */
 export async function testRule(
-  { database, blobs, clock }: Pick<RuleDeps, 'database' | 'blobs' | 'clock'>,
+  {
+    database,
+    blobs,
+    clock,
+    patterns = matchInPlace,
+  }: Pick<RuleDeps, 'database' | 'blobs' | 'clock' | 'patterns'>,
   request: TestRuleRequest,
   { principal }: CallContext,
 ): Promise<Document> {
@@ -52,7 +59,8 @@ export async function testRule(
     if (message === undefined) {
       throw new InvalidError('message_id must be a received message: rules look at no others.');
     }
-    const evaluation = evaluateRule(rule, message, conversation.labels);
+    const answers = await patterns.match(organizationId, patternTestsOf([rule], message));
+    const evaluation = evaluateRule(rule, message, conversation.labels, answers);
     const headers = rule.actions.some(({ type }) => isSend(type))
       ? await loadHeaders(blobs, organizationId, message.rawSha256)
       : message.headers;

@@ -1,0 +1,9 @@
+import { workerData } from 'node:worker_threads';
+import { readMessage, readPlainly } from './reading/read-message';
+import { serveReadings } from './reading/serve-readings';
+import { servePatterns } from './rules/serve-patterns';
+
+/** What runs in worker threads of the mail service: one bundle, two tasks. */
+const task = workerData as { patterns?: true };
+if (task.patterns === true) servePatterns();
+else serveReadings((raw, isPlain) => (isPlain ? readPlainly(raw) : readMessage(raw)));
