@@ -31,3 +31,4 @@ export {
   type Role,
   type Scope,
 } from './principal';
+export { isOutage } from './outage';

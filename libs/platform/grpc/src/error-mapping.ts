@@ -1,5 +1,5 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
-import { DomainError, ERROR_KINDS, type ErrorKind } from '@dak/kernel';
+import { DomainError, ERROR_KINDS, isOutage, UnavailableError, type ErrorKind } from '@dak/kernel';
 
 const STATUS: Record<ErrorKind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -21,9 +21,16 @@ const KIND = 'dak-error-kind';
 const CODE = 'dak-error-code';
 const RETRY_AFTER = 'dak-retry-after';
 
-/** Anything that is not a DomainError keeps its message to itself. */
+/** Anything that is not a DomainError keeps its message to itself; what heals by itself is told as such. */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
+  if (isOutage(error)) {
+    return new UnavailableError(
+      'Something that this request needs is away. Try again in a moment.',
+      1,
+      error,
+    );
+  }
   return new DomainError('internal', 'internal', 'Something went wrong on our side.', {
     cause: error,
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
-import { ChannelCredentials, ServerCredentials, experimental } from '@grpc/grpc-js';
+import { experimental, type ChannelCredentials, type ServerCredentials } from '@grpc/grpc-js';
 import { DomainError } from '@dak/kernel';
 import type { Config, VariableName } from '@dak/platform/config';
 

@@ -1,11 +1,7 @@
-import { DomainError } from '@dak/kernel';
+import { isOutage } from '@dak/kernel';
 
 /** An outage fails every round of every worker; one line in this time tells as much as a thousand. */
 const QUIET_MS = 30_000;
-
-/** Of connections and of PostgreSQL (class 57: shutdown, restart, not up yet). */
-const OUTAGE_CODES =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|57P0[1-3]|08\d{3})$/;
 
 export interface FailureLog {
   warn(fields: Record<string, unknown>, message: string): void;
@@ -39,10 +35,4 @@ export function failureReport(
     report.quietUntil = now() + QUIET_MS;
     report.repeated = 0;
   };
-}
-
-function isOutage(error: unknown): boolean {
-  if (error instanceof DomainError) return error.kind === 'unavailable';
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && OUTAGE_CODES.test(code);
 }

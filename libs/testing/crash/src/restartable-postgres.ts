@@ -17,6 +17,9 @@ export interface RestartablePostgres {
   readonly adminUrl: string;
   /** Stops without a checkpoint, as a crash would, and starts again, which replays the log. */
   restartImmediately(): Promise<void>;
+  /** Stops as a crash would, and stays away until it is started. */
+  stopImmediately(): Promise<void>;
+  start(): Promise<void>;
   /** Ends all connections but the caller's. */
   cutConnections(): Promise<void>;
   stop(): Promise<void>;
@@ -80,6 +83,8 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
       await end('SIGQUIT');
       await start();
     },
+    stopImmediately: () => end('SIGQUIT'),
+    start,
     cutConnections: async () => {
       const client = new Client({ connectionString: adminUrl });
       await client.connect();
@@ -90,7 +95,7 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
       await client.end();
     },
     stop: async () => {
-      await end('SIGQUIT');
+      if (isAlive(pid)) await end('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,34 @@
+import { DomainError, UnavailableError } from './errors';
+import { isOutage } from './outage';
+
+const withCode = (code: string, more: object = {}): Error =>
+  Object.assign(new Error('x'), { code, ...more });
+
+describe('isOutage', () => {
+  it.each([
+    new UnavailableError('away'),
+    new Error('Connection terminated unexpectedly'),
+    new Error('wrapped', { cause: withCode('ECONNRESET') }),
+    withCode('57P03'),
+    withCode('ENOSPC'),
+    // The socket file of a PostgreSQL that is not running.
+    withCode('ENOENT', { syscall: 'connect' }),
+    withCode('P2039', {
+      meta: { driverAdapterError: new Error('y', { cause: { code: '57P03' } }) },
+    }),
+  ])('sees that something is away in %p', (error) => {
+    expect(isOutage(error)).toBe(true);
+  });
+
+  it.each([
+    withCode('ENOENT', { syscall: 'open' }),
+    withCode('23505'),
+    withCode('P0001'),
+    new DomainError('conflict', 'x', 'x'),
+    new TypeError('x is not a function'),
+    'text',
+    null,
+  ])('does not take %p for an outage', (error) => {
+    expect(isOutage(error)).toBe(false);
+  });
+});
