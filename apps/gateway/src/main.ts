@@ -47,6 +47,8 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
     onStop(() => mail.close());
     const webhook = channelTo('webhook', config.DAK_WEBHOOK_GRPC_URL);
     onStop(() => webhook.close());
+    // Ready is who can be reached: whoever waits for the probe asks the API next.
+    let isListening = false;
     const gateway = createGateway({
       databaseUrl: config.DAK_GATEWAY_DATABASE_URL,
       log: events.log,
@@ -67,6 +69,7 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       },
       trustedProxies: config.DAK_TRUSTED_PROXIES,
       ...combineBackends([mailService(mail), webhookService(webhook)]),
+      isStarted: () => isListening,
       dependencies: { mail: () => mail.ping(), webhook: () => webhook.ping() },
       isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
     });
@@ -79,6 +82,7 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
     });
     onStop(() => probes.close());
     const { port } = await gateway.listen(config.DAK_HTTP_PORT, config.DAK_HTTP_HOST);
+    isListening = true;
     logger.info({ port, metrics: probes.port }, 'the gateway answers');
     // Nobody can read these again: what the first start prints is all there is.
     if (firstRun !== null && secrets === null) {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { eraseTenant, type Database } from '@dak/platform/postgres';
 import type { Log } from '@dak/platform/log';
 import type { SharedState } from '@dak/platform/shared-state';
@@ -8,6 +9,10 @@ import { addErased, selectErasure, type ErasureRow } from './erasure-store';
 
 const BUDGET_MS = 5_000;
 const HOUR_MS = 3_600_000;
+/** Groups that make rows of events; what they read later is erased a day later. */
+const READERS = ['rules', 'webhooks', 'analytics', 'stream-feed'];
+const READ_WAIT_MS = 5_000;
+const READ_EVERY_MS = 50;
 
 export interface ErasureDeps {
   database: Database;
@@ -35,6 +40,7 @@ export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<
       more = erased.more;
     }
   }
+  if (deps.log !== null) await eventsRead(deps.log);
   await eraseLate(deps, id);
   for (let more = true; more;) {
     const erased = await eraseTenant(database, { organizationId: id, budgetMs: BUDGET_MS });
@@ -50,6 +56,18 @@ export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<
   await deps.sharedState.delete(`identity:${id}`);
   await deps.scrub();
   await finish(deps, asked);
+}
+
+/** Readers write down what they read: waits, for a while, until they have read what was published. */
+async function eventsRead(log: Log): Promise<void> {
+  const deadline = Date.now() + READ_WAIT_MS;
+  for (const group of READERS) {
+    while (Date.now() < deadline) {
+      const lags = await log.lag(group);
+      if (lags.every(({ records }) => records === 0)) break;
+      await delay(READ_EVERY_MS);
+    }
+  }
 }
 
 /** What was on its way when the rest was erased. */
