@@ -110,7 +110,7 @@ const UPKEEP_MS = 3_600_000;
 export function createGateway(options: GatewayOptions): Gateway {
   const clock = options.clock ?? systemClock;
   const { logger, sharedState } = options;
-  const store = new GatewayStore(options.databaseUrl);
+  const store = new GatewayStore(options.databaseUrl, options.metrics);
   registerDatabaseSize(options.metrics, 'gateway', () => store.size());
   const announcers = createAnnouncers(options, store);
   const metrics = new HttpMetrics(options.metrics);

@@ -22,12 +22,14 @@ export function createWithTenant(database: Database): WithTenant {
   const prisma = new PrismaClient({ adapter: new PrismaPg(database.pool) });
   return (organizationId, work) => {
     if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
-    return prisma.$transaction(
-      async (db) => {
-        await db.$queryRaw`select set_config('dak.organization_id', ${organizationId}, true)`;
-        return work({ db, query: (text, values) => queryWith(db, text, values) });
-      },
-      { maxWait: WAIT_MS, timeout: DURATION_MS },
+    return database.whileHere(() =>
+      prisma.$transaction(
+        async (db) => {
+          await db.$queryRaw`select set_config('dak.organization_id', ${organizationId}, true)`;
+          return work({ db, query: (text, values) => queryWith(db, text, values) });
+        },
+        { maxWait: WAIT_MS, timeout: DURATION_MS },
+      ),
     );
   };
 }

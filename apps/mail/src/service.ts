@@ -135,7 +135,11 @@ const READING_BUDGET_MS = 10_000;
 export function createMailService(options: MailServiceOptions): MailService {
   const { blobs, logger, hostName, log } = options;
   const clock = options.clock ?? systemClock;
-  const database = new Database({ url: options.databaseUrl, applicationName: 'dak mail' });
+  const database = new Database({
+    url: options.databaseUrl,
+    applicationName: 'dak mail',
+    metrics: options.metrics,
+  });
   const cursorKey = new Uint8Array(
     hkdfSync('sha256', options.secret, 'dak mail', 'page cursors', 32),
   );

@@ -69,7 +69,11 @@ const REPLAY_EVERY_MS = 1_000;
 export function createWebhookService(options: WebhookServiceOptions): WebhookService {
   const { log, logger, visibility } = options;
   const clock = options.clock ?? systemClock;
-  const database = new Database({ url: options.databaseUrl, applicationName: 'dak webhook' });
+  const database = new Database({
+    url: options.databaseUrl,
+    applicationName: 'dak webhook',
+    metrics: options.metrics,
+  });
   const failed = (what: string) => failureReport(logger, what);
   const allowance = parseAllowance(options.allow);
   const sealing = createSealing(options.secret);

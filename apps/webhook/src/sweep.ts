@@ -1,4 +1,4 @@
-import type { Database } from '@dak/platform/postgres';
+import type { Database, SqlExecutor } from '@dak/platform/postgres';
 
 /** Days that finished deliveries, their events and their attempts are kept. */
 export const KEEP_DAYS = 30;
@@ -31,9 +31,12 @@ const MESSAGES = `
                              where d.organization_id = m.organization_id and d.event_id = m.event_id)
           limit ${BATCH}))`;
 
+/** Partitions and batches of rows take longer than anything that somebody waits for. */
+const STATEMENT_TIMEOUT_MS = 300_000;
+
 /** Makes room for coming days and forgets what is older than people can ask for. */
 export function sweep(database: Database): Promise<{ more: boolean }> {
-  return database.asWorker(async (tx) => {
+  const work = async (tx: SqlExecutor) => {
     await tx.query(`select maintain_attempts(${KEEP_DAYS}, ${AHEAD_DAYS})`);
     let more = false;
     for (const statement of [FINISHED, ORPHANED, MESSAGES]) {
@@ -42,5 +45,6 @@ export function sweep(database: Database): Promise<{ more: boolean }> {
     }
     await tx.query(LANES);
     return { more };
-  });
+  };
+  return database.asWorker(work, { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
 }

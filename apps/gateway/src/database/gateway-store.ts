@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import type { Registry } from 'prom-client';
 import { InvalidError, UnavailableError, isUuid } from '@dak/kernel';
 import { Database, type SqlExecutor } from '@dak/platform/postgres';
 import { Prisma, PrismaClient } from '../generated/prisma/client';
@@ -17,14 +18,20 @@ export class GatewayStore {
   readonly database: Database;
   private readonly prisma: PrismaClient;
 
-  constructor(url: string) {
-    this.database = new Database({ url, maxConnections: 4, applicationName: 'dak-gateway' });
+  constructor(url: string, metrics?: Registry) {
+    this.database = new Database({
+      url,
+      maxConnections: 4,
+      applicationName: 'dak-gateway',
+      ...(metrics === undefined ? {} : { metrics }),
+    });
     this.prisma = new PrismaClient({
       adapter: new PrismaPg({
         connectionString: url,
         max: PRISMA_CONNECTIONS,
         application_name: 'dak-gateway-models',
-        options: '-c timezone=UTC -c idle_in_transaction_session_timeout=60000',
+        options:
+          '-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c statement_timeout=30000',
       }),
     });
   }
@@ -61,14 +68,16 @@ export class GatewayStore {
   ): Promise<T> {
     if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
     try {
-      return await this.prisma.$transaction(
-        async (db) => {
-          await db.$queryRaw`
-            select set_config('dak.organization_id', ${organizationId}, true),
-                   set_config('dak.worker', ${worker}, true)`;
-          return work({ db, query: (text, values) => queryWith(db, text, values) });
-        },
-        { maxWait: WAIT_MS, timeout: DURATION_MS },
+      return await this.database.whileHere(() =>
+        this.prisma.$transaction(
+          async (db) => {
+            await db.$queryRaw`
+              select set_config('dak.organization_id', ${organizationId}, true),
+                     set_config('dak.worker', ${worker}, true)`;
+            return work({ db, query: (text, values) => queryWith(db, text, values) });
+          },
+          { maxWait: WAIT_MS, timeout: DURATION_MS },
+        ),
       );
     } catch (error) {
       throw isUnreachable(error)

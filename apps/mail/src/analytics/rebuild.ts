@@ -29,7 +29,12 @@ interface Progress {
 }
 
 async function rebuild(url: string, only: string | undefined): Promise<void> {
-  const database = new Database({ url, applicationName: 'dak rebuild', maxConnections: 3 });
+  const database = new Database({
+    url,
+    applicationName: 'dak rebuild',
+    maxConnections: 3,
+    statementTimeoutMs: 0,
+  });
   try {
     const organizations = only === undefined ? await organizationsWithModel(database) : [only];
     const progress = showProgress('entries', await countJournal(database));
@@ -51,6 +56,7 @@ async function compare(mailUrl: string, logUrl: string): Promise<boolean> {
     url: mailUrl,
     applicationName: 'dak rebuild',
     maxConnections: 3,
+    statementTimeoutMs: 0,
   });
   const opened = await openLog({
     databaseUrl: logUrl,

@@ -7,8 +7,10 @@ export interface ClaimOptions {
   /** Deliveries at most. */
   readonly limit: number;
   readonly leaseSeconds: number;
+  /** Deliveries of one organization at most. */
+  readonly limitOfOne: number;
   /** Organizations that may get fewer, with how many; 0 = none. */
-  readonly rooms?: ReadonlyMap<string, number>;
+  readonly rooms: ReadonlyMap<string, number>;
 }
 
 interface ClaimedRow {
@@ -87,7 +89,7 @@ const CLAIM = `
                     and state in ('held', 'scheduled', 'queued', 'deferred', 'uncertain')
                     and next_attempt_at <= now()
                   order by next_attempt_at
-                  limit least(t.room, greatest(1, $2 / t.organizations))
+                  limit least(coalesce(t.room, $6), greatest(1, $2 / t.organizations))
                     for update skip locked) d
           order by p.priority, d.next_attempt_at
           limit $2)
@@ -130,8 +132,9 @@ export async function claimDeliveries(
         options.owner,
         options.limit,
         options.leaseSeconds,
-        [...(options.rooms?.keys() ?? [])],
-        [...(options.rooms?.values() ?? [])],
+        [...options.rooms.keys()],
+        [...options.rooms.values()],
+        options.limitOfOne,
       ],
     },
   ]);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { readProcessName } from '@dak/platform/deployment';
+import { FairSlots } from '@dak/platform/fair-slots';
 import type { Database } from '@dak/platform/postgres';
 import type { AddressDirectory } from '../inbound/address-directory';
 import { createAttemptRecorder } from './attempt-recorder';
@@ -18,8 +19,15 @@ import { recoverJournal } from './recover-journal';
 import type { Transport } from './transports/transport';
 
 export interface DeliveryWorkerOptions {
-  /** Deliveries under way at the same time. @default 60 */
+  /**
+   * Deliveries that have begun in the last seconds; one organization has three quarters of these places,
+   * and what takes longer goes on beside them. @default 60
+   */
   readonly maxDeliveries?: number;
+  /** Deliveries that take longer. @default 180 */
+  readonly maxSlow?: number;
+  /** @default 3000 */
+  readonly slowAfterMs?: number;
   /** Shortest time between two claims: what falls due meanwhile shares the second. @default 20 */
   readonly claimGapMs?: number;
   /** @default 500 */
@@ -66,6 +74,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const { database, transport } = deps;
   const {
     maxDeliveries = 60,
+    maxSlow = 180,
+    slowAfterMs = 3_000,
     claimGapMs = 20,
     pollMs = 500,
     leaseSeconds = 60,
@@ -73,6 +83,12 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   } = deps.options ?? {};
   const raws = createRawCache(deps.blobs);
   const inFlight = new Set<ClaimedDelivery>();
+  const mostOfOne = Math.ceil(maxDeliveries * 0.75);
+  const slots = new FairSlots({ most: maxDeliveries, mostOfOne, slowAfterMs, mostSlow: maxSlow });
+  /** A claim costs the same for one row and for twenty: wait until a handful fits. */
+  const handful = Math.ceil(maxDeliveries / 4);
+  /** Nothing could be claimed but of organizations that have all their places. */
+  let isCrowded = false;
   const jobs = new Set<Promise<void>>();
   let active: { owner: string; journal: DeliveryJournal; handOver: HandOver } | null = null;
   let stopping = false;
@@ -95,25 +111,43 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
 
   /** When work fails unexpectedly, its leases run out and the deliveries are taken up again. */
   const run = (deliveries: readonly ClaimedDelivery[], work: () => Promise<void>): void => {
-    for (const delivery of deliveries) inFlight.add(delivery);
+    const taken = deliveries.map((delivery) => {
+      inFlight.add(delivery);
+      return slots.take(delivery.organizationId);
+    });
+    const { organizationId } = deliveries[0]!;
     const job: Promise<void> = work()
       .catch(deps.onError)
       .finally(() => {
         for (const delivery of deliveries) inFlight.delete(delivery);
+        for (const slot of taken) slots.release(slot);
         jobs.delete(job);
-        if (wanted) wake();
+        if (wanted && (!isCrowded || slots.roomOf(organizationId) >= handful)) wake();
       });
     jobs.add(job);
   };
 
   const claimUntilIdle = async (owner: string, handOver: HandOver): Promise<void> => {
     while (wanted && !stopping) {
-      const room = maxDeliveries - inFlight.size;
-      // A claim costs the same for one row and for twenty: wait until a handful fits.
-      if (room < maxDeliveries / 4) return;
+      isCrowded = false;
+      const limit = slots.room();
+      if (limit < handful) return;
       wanted = false;
-      const claimed = await claimDeliveries(database, { owner, limit: room, leaseSeconds });
-      if (claimed.length === 0) return;
+      const rooms = new Map(
+        [...slots.rooms()].map(([id, room]) => [id, room < handful ? 0 : room]),
+      );
+      const claimed = await claimDeliveries(database, {
+        owner,
+        limit,
+        leaseSeconds,
+        limitOfOne: mostOfOne,
+        rooms,
+      });
+      if (claimed.length === 0) {
+        isCrowded = [...rooms.values()].includes(0);
+        wanted = isCrowded;
+        return;
+      }
       wanted = true;
       if (stopping) {
         await database.asWorker((tx) => releaseLeases(tx, claimed));

@@ -5,7 +5,7 @@ import type { Database } from '@dak/platform/postgres';
 import { domainOf } from '../domains/domain-name';
 import type { RecipientVerdict } from '../inbound/smtp-delivery';
 import { placeLarge } from '../inbound/spool';
-import type { RecipientResult } from '../outbound/smtp-phase';
+import type { RecipientResult, SmtpPhase } from '../outbound/smtp-phase';
 import type { AttemptRecorder } from './attempt-recorder';
 import type { ClaimedDelivery } from './claimed-delivery';
 import type { DeliveryJournal, JournalEntry } from './delivery-journal';
@@ -94,10 +94,12 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     const recipients = deliveries.map(({ recipient }) => recipient);
     try {
       const raw = await raws.get(first.organizationId, first.rawSha256);
-      return await transport.send({ mailFrom: first.mailFrom, recipients, raw }, async (phase) => {
+      const onPhase = async (phase: SmtpPhase) => {
         if (phase !== 'final_dot') return;
         if (!(await finalDots.submit(deliveries))) throw new LeaseLost();
-      });
+      };
+      const submission = { mailFrom: first.mailFrom, recipients, raw };
+      return await transport.send(submission, onPhase, first.organizationId);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       deps.onError(error);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { UnavailableError } from '@dak/kernel';
+import { FairSlots, type Slot } from '@dak/platform/fair-slots';
 import { sessionFailed } from './smtp-client';
 import type { SmtpEndpoint } from './smtp-endpoint';
 import type { OnSmtpPhase, RecipientResult } from './smtp-phase';
@@ -12,8 +13,15 @@ import {
 import { assertSubmission, sendSmtpTransaction, type SmtpSubmission } from './smtp-transaction';
 
 export interface SmtpPoolOptions {
-  /** Connections to one endpoint at the same time; more submissions wait. Default 5. */
+  /**
+   * Connections to one endpoint at the same time; more submissions wait. One tenant has four fifths of
+   * them at most. Default 5.
+   */
   readonly maxConnections?: number;
+  /** Connections besides on which the endpoint takes its time. Default as `maxConnections`. */
+  readonly maxSlow?: number;
+  /** Milliseconds after which a submission counts as slow. Default 3000. */
+  readonly slowAfterMs?: number;
   /** Messages before a connection is closed; many servers allow 100. Default 100. */
   readonly maxMessages?: number;
   /** Milliseconds an unused connection is kept. Default 10 000. */
@@ -21,11 +29,15 @@ export interface SmtpPoolOptions {
 }
 
 export interface SmtpPool {
-  /** As `sendSmtp`, over a kept connection where there is one. Phases then begin at `mail`. */
+  /**
+   * As `sendSmtp`, over a kept connection where there is one. Phases then begin at `mail`.
+   * @param tenant Whose mail it is; tenants that wait for the endpoint take turns.
+   */
   send(
     endpoint: SmtpEndpoint,
     submission: SmtpSubmission,
     onPhase: OnSmtpPhase,
+    tenant?: string,
   ): Promise<RecipientResult[]>;
   /** Open connections, in use and kept. */
   readonly size: number;
@@ -39,41 +51,83 @@ export interface SmtpPool {
 /** The connections to one endpoint. */
 interface Lane {
   readonly idle: { readonly session: SmtpSession; readonly timer: NodeJS.Timeout }[];
-  readonly waiting: { resolve(): void; reject(error: Error): void }[];
-  busy: number;
+  /** By tenant, whose turn it is first. */
+  readonly waiting: Map<string, Waiter[]>;
+  readonly slots: FairSlots;
+  timer: NodeJS.Timeout | null;
+}
+
+interface Waiter {
+  resolve(slot: Slot): void;
+  reject(error: Error): void;
 }
 
 export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
   const { maxConnections = 5, maxMessages = 100, idleMs = 10_000 } = options;
+  const { maxSlow = maxConnections, slowAfterMs = 3_000 } = options;
   const lanes = new Map<string, Lane>();
   const quitting = new Set<Promise<void>>();
   let closed = false;
   let onDrained: (() => void) | null = null;
-  const busyCount = () => [...lanes.values()].reduce((sum, lane) => sum + lane.busy, 0);
+  const busyCount = () => [...lanes.values()].reduce((sum, lane) => sum + lane.slots.size, 0);
 
   const quit = (session: SmtpSession) => {
     const done = closeSmtpSession(session).finally(() => quitting.delete(done));
     quitting.add(done);
   };
 
-  const claimSlot = async (lane: Lane): Promise<void> => {
-    if (closed) throw closedError();
-    if (lane.busy < maxConnections) {
-      lane.busy += 1;
-      return;
-    }
-    // The slot is handed over by `freeSlot`, which leaves `busy` as it is.
-    await new Promise<void>((resolve, reject) => lane.waiting.push({ resolve, reject }));
+  const openLane = (key: string): Lane => {
+    const slots = new FairSlots({
+      most: maxConnections,
+      mostOfOne: Math.ceil(maxConnections * 0.8),
+      mostSlow: maxSlow,
+      slowAfterMs,
+    });
+    const lane: Lane = { idle: [], waiting: new Map(), slots, timer: null };
+    lanes.set(key, lane);
+    return lane;
   };
 
-  const freeSlot = (key: string, lane: Lane) => {
-    const next = lane.waiting.shift();
-    if (next !== undefined) {
-      next.resolve();
-      return;
+  const claimSlot = async (lane: Lane, tenant: string): Promise<Slot> => {
+    if (closed) throw closedError();
+    return new Promise((resolve, reject) => {
+      const waiting = lane.waiting.get(tenant) ?? [];
+      waiting.push({ resolve, reject });
+      lane.waiting.set(tenant, waiting);
+      admit(lane);
+    });
+  };
+
+  /** Tenants take turns, one submission each. */
+  const admit = (lane: Lane): void => {
+    const { slots, waiting } = lane;
+    for (let isMoving = true; isMoving; ) {
+      isMoving = false;
+      for (const [tenant, waiters] of [...waiting]) {
+        if (slots.room() === 0) break;
+        if (slots.roomOf(tenant) === 0) continue;
+        isMoving = true;
+        waiters.shift()!.resolve(slots.take(tenant));
+        waiting.delete(tenant);
+        if (waiters.length > 0) waiting.set(tenant, waiters);
+      }
     }
-    lane.busy -= 1;
-    if (lane.busy === 0 && lane.idle.length === 0) lanes.delete(key);
+    const wait = waiting.size === 0 ? null : slots.freeInMs();
+    if (wait === null || lane.timer !== null) return;
+    lane.timer = setTimeout(() => {
+      lane.timer = null;
+      admit(lane);
+    }, wait + 1).unref();
+  };
+
+  const forgetUnused = (key: string, { slots, idle, waiting }: Lane): void => {
+    if (slots.size === 0 && idle.length === 0 && waiting.size === 0) lanes.delete(key);
+  };
+
+  const freeSlot = (key: string, lane: Lane, slot: Slot) => {
+    lane.slots.release(slot);
+    admit(lane);
+    forgetUnused(key, lane);
     if (onDrained !== null && busyCount() === 0) onDrained();
   };
 
@@ -100,7 +154,7 @@ export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
         lane.idle.findIndex((kept) => kept.session === session),
         1,
       );
-      if (lane.busy === 0 && lane.idle.length === 0) lanes.delete(key);
+      forgetUnused(key, lane);
       quit(session);
     }, idleMs);
     timer.unref();
@@ -130,27 +184,28 @@ export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
 
   return {
     get size() {
-      return [...lanes.values()].reduce((sum, lane) => sum + lane.busy + lane.idle.length, 0);
+      return [...lanes.values()].reduce((sum, lane) => sum + lane.slots.size + lane.idle.length, 0);
     },
-    async send(endpoint, submission, onPhase) {
+    async send(endpoint, submission, onPhase, tenant = '') {
       assertSubmission(submission);
       const key = endpointKey(endpoint);
-      const lane = lanes.get(key) ?? { idle: [], waiting: [], busy: 0 };
-      lanes.set(key, lane);
-      await claimSlot(lane);
+      const lane = lanes.get(key) ?? openLane(key);
+      const slot = await claimSlot(lane, tenant);
       try {
         return await attempt(key, lane, endpoint, submission, onPhase);
       } catch (error) {
         if (error instanceof SmtpSessionError) return sessionFailed(submission, error);
         throw error;
       } finally {
-        freeSlot(key, lane);
+        freeSlot(key, lane, slot);
       }
     },
     async close(graceMs = 10_000) {
       closed = true;
       for (const lane of lanes.values()) {
-        for (const waiter of lane.waiting.splice(0)) waiter.reject(closedError());
+        if (lane.timer !== null) clearTimeout(lane.timer);
+        for (const waiter of [...lane.waiting.values()].flat()) waiter.reject(closedError());
+        lane.waiting.clear();
         for (const { session, timer } of lane.idle.splice(0)) {
           clearTimeout(timer);
           quit(session);

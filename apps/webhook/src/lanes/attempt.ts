@@ -27,6 +27,7 @@ export function attempt(
     },
     body,
     timeoutMs: config.timeoutMs,
+    tenant: config.organizationId,
   });
 }
 

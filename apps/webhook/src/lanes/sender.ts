@@ -1,4 +1,5 @@
 import { uuidv7, type Clock } from '@dak/kernel';
+import { FairSlots } from '@dak/platform/fair-slots';
 import type { GuardedHttp } from '@dak/platform/guarded-http';
 import type { Database } from '@dak/platform/postgres';
 import { isHopeless } from '../deliveries/auto-disable';
@@ -35,15 +36,20 @@ function formerLives({ processName }: SenderDeps): string | null {
   return processName === undefined ? null : `${processName}#`;
 }
 
-/** Attempts under way in this process, over all endpoints. */
+/** Attempts under way in this process that have begun just now; three quarters of them for one organization. */
 const MOST_UNDER_WAY = 512;
+const MOST_OF_ONE = 384;
+/** Attempts besides whose receivers take their time. */
+const MOST_SLOW = 1_536;
+const SLOW_AFTER_MS = 2_000;
 /** Results that may wait for the database before nothing more is sent. */
 const MOST_UNRECORDED = 2_000;
 const STOP_GRACE_MS = 8_000;
 
 /**
  * Sends what is due for the endpoints whose lanes this process holds. Endpoints take turns, one attempt
- * each, so that neither a flood nor a slow receiver delays the others.
+ * each, so that neither a flood nor a slow receiver delays the others; nor do all the slow receivers of
+ * one organization delay those of another.
  */
 export class Sender {
   readonly #deps: SenderDeps;
@@ -51,7 +57,15 @@ export class Sender {
   readonly #recorder: AttemptRecorder;
   /** Endpoints whose turn comes, in order. */
   readonly #turns = new Set<Lane>();
-  #underWay = 0;
+  readonly #slots = new FairSlots({
+    most: MOST_UNDER_WAY,
+    mostOfOne: MOST_OF_ONE,
+    mostSlow: MOST_SLOW,
+    slowAfterMs: SLOW_AFTER_MS,
+  });
+  /** By organization: endpoints whose turn comes when an attempt of it has ended. */
+  readonly #crowded = new Map<string, Set<Lane>>();
+  #freeTimer: NodeJS.Timeout | null = null;
   #isStopping = false;
   #onQuiet: () => void = () => undefined;
 
@@ -62,7 +76,10 @@ export class Sender {
       ...deps,
       owner,
       onQueued: (lane) => this.#ready(lane),
-      onLost: (lane) => this.#turns.delete(lane),
+      onLost: (lane) => {
+        this.#turns.delete(lane);
+        this.#crowded.get(lane.config.organizationId)?.delete(lane);
+      },
     });
     this.#recorder = createAttemptRecorder({ ...deps, owner });
   }
@@ -97,6 +114,7 @@ export class Sender {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#turns.clear();
+    this.#crowded.clear();
     await this.#lanes.stop();
     await this.#quiet();
     await this.#recorder.close();
@@ -104,7 +122,7 @@ export class Sender {
   }
 
   async #quiet(): Promise<void> {
-    if (this.#underWay === 0) return;
+    if (this.#slots.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onQuiet = resolve;
@@ -121,11 +139,40 @@ export class Sender {
   /** Gives every endpoint that can be sent to one attempt after the other, in turns. */
   #pump(): void {
     for (const lane of this.#turns) {
-      if (this.#underWay >= MOST_UNDER_WAY || this.#recorder.waiting >= MOST_UNRECORDED) return;
+      if (this.#recorder.waiting >= MOST_UNRECORDED) return;
+      if (this.#slots.room() === 0) return this.#pumpWhenSlow();
       // A set is walked in the order of insertion: what is added again comes after all others.
       this.#turns.delete(lane);
+      if (this.#isCrowded(lane)) continue;
       if (this.#sendOne(lane)) this.#turns.add(lane);
     }
+  }
+
+  /** Whether its organization has all the attempts under way that it may have: then it waits for one to end. */
+  #isCrowded(lane: Lane): boolean {
+    const { organizationId } = lane.config;
+    if (this.#slots.roomOf(organizationId) > 0) return false;
+    const waiting = this.#crowded.get(organizationId) ?? new Set();
+    waiting.add(lane);
+    this.#crowded.set(organizationId, waiting);
+    return true;
+  }
+
+  #pumpWhenSlow(): void {
+    const wait = this.#slots.freeInMs();
+    if (wait === null || this.#freeTimer !== null) return;
+    this.#freeTimer = setTimeout(() => {
+      this.#freeTimer = null;
+      this.#pump();
+    }, wait + 1).unref();
+  }
+
+  /** Those whose organization has room again come after all others. */
+  #readmit(organizationId: string): void {
+    const waiting = this.#crowded.get(organizationId);
+    if (waiting === undefined) return;
+    this.#crowded.delete(organizationId);
+    if (!this.#isStopping) for (const lane of waiting) this.#turns.add(lane);
   }
 
   /** False when the endpoint has to wait: for an event, a result, a token or its breaker. */
@@ -166,7 +213,7 @@ export class Sender {
   async #send(lane: Lane, consignment: Consignment, isProbe: boolean): Promise<void> {
     const { http, clock, onAttempt } = this.#deps;
     const begunAt = clock();
-    this.#underWay += 1;
+    const slot = this.#slots.take(lane.config.organizationId);
     lane.pace.begin(begunAt);
     const outcome = await attempt(http, lane.config, consignment, begunAt);
     const now = clock();
@@ -174,9 +221,10 @@ export class Sender {
     lane.noteResult(verdict, consignment.eventId, isProbe, begunAt, now);
     const reason = reasonToDisable(lane, verdict, now);
     if (reason !== null) lane.isEnding = true;
-    this.#underWay -= 1;
+    this.#slots.release(slot);
+    this.#readmit(slot.tenant);
     this.#ready(lane);
-    if (this.#underWay === 0) this.#onQuiet();
+    if (this.#slots.size === 0) this.#onQuiet();
     if (verdict.kind === 'withdrawn') {
       lane.release(consignment.id);
       if (lane.hasMore) this.#lanes.drained(lane);

@@ -30,6 +30,8 @@ export interface PostRequest {
   /** How much of the body is read; then the connection is closed. @default 16384 */
   maxResponseBytes?: number;
   signal?: AbortSignal;
+  /** Whose request it is: tenants share no connections, so that none can take those of another. */
+  tenant?: string;
 }
 
 export interface GuardedHttp {
@@ -112,7 +114,7 @@ export function createGuardedHttp(options: GuardedHttpOptions): GuardedHttp {
           },
         );
         underWay.add(exchange);
-        pools.run(url.origin, target, exchange);
+        pools.run(url.origin, target, exchange, request.tenant);
       });
     },
     async close() {

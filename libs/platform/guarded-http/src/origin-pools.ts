@@ -10,9 +10,9 @@ export interface Occupant {
 }
 
 export interface OriginPoolsOptions {
-  /** Origins kept at most; the one unused for longest makes room. */
+  /** Pools kept at most, one per tenant and origin; the one unused for longest makes room. */
   most: number;
-  /** Connections to one origin; further requests wait. */
+  /** Connections of one tenant to one origin; further requests wait. */
   connectionsPerOrigin: number;
   /** Milliseconds without a request after which connections are closed. */
   idleMs: number;
@@ -21,7 +21,7 @@ export interface OriginPoolsOptions {
 }
 
 /**
- * Keep-alive connections per origin, bounded in number, closed when idle. One undici `Client` per connection
+ * Keep-alive connections per tenant and origin, bounded in number, closed when idle. One undici `Client` per connection
  * instead of its `Pool`: that one makes a new connection for every request that is aborted, to a receiver that has
  * just misbehaved.
  */
@@ -34,12 +34,13 @@ export class OriginPools {
     this.sweep = setInterval(() => this.closeIdle(), Math.ceil(options.idleMs / 2)).unref();
   }
 
-  run(origin: string, target: Target, occupant: Occupant): void {
+  run(origin: string, target: Target, occupant: Occupant, tenant = ''): void {
+    const key = `${tenant} ${origin}`;
     const pool =
-      this.pools.get(origin) ??
+      this.pools.get(key) ??
       new OriginPool(this.options.connectionsPerOrigin, this.options.opener(origin, target));
-    this.pools.delete(origin);
-    this.pools.set(origin, pool);
+    this.pools.delete(key);
+    this.pools.set(key, pool);
     const [oldest] = this.pools;
     if (this.pools.size > this.options.most && oldest !== undefined) this.retire(...oldest);
     pool.run(occupant);
@@ -53,15 +54,15 @@ export class OriginPools {
 
   private closeIdle(): void {
     const before = performance.now() - this.options.idleMs;
-    for (const [origin, pool] of this.pools) {
+    for (const [key, pool] of this.pools) {
       if (pool.usedAt >= before) return;
-      this.retire(origin, pool);
+      this.retire(key, pool);
     }
   }
 
   /** Requests under way still end in peace. */
-  private retire(origin: string, pool: OriginPool): void {
-    this.pools.delete(origin);
+  private retire(key: string, pool: OriginPool): void {
+    this.pools.delete(key);
     void pool.close();
   }
 }

@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { DomainError } from '@dak/kernel';
 
@@ -201,23 +202,53 @@ async function migrate(
       if (known !== checksum) refuseEditedMigration(name);
       continue;
     }
-    await client.query('begin');
-    try {
-      await client.query(sql);
-      await client.query(
-        `insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
-         values ($1, $2, now(), $3, 1)`,
-        [randomUUID(), checksum, name],
-      );
-      await grantRuntimeRole(client, role);
-      await client.query('commit');
-    } catch (cause) {
-      await client.query('rollback');
-      throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
-    }
+    await patiently(name, () => applyOne(client, { name, sql, checksum, role }));
     applied.push(name);
   }
   return applied;
+}
+
+/**
+ * However long a migration itself takes; but while it waits for the lock of a table, everybody else waits
+ * behind it, so it lets them pass again and again.
+ */
+const LOCK_TIMEOUT = '3s';
+const LOCK_ATTEMPTS = 20;
+const LOCK_PAUSE_MS = 1_000;
+
+async function applyOne(
+  client: pg.Client,
+  { name, sql, checksum, role }: { name: string; sql: string; checksum: string; role: string },
+): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(`set local statement_timeout = 0; set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query(sql);
+    await client.query(
+      `insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+       values ($1, $2, now(), $3, 1)`,
+      [randomUUID(), checksum, name],
+    );
+    await grantRuntimeRole(client, role);
+    await client.query('commit');
+  } catch (cause) {
+    await client.query('rollback');
+    throw cause;
+  }
+}
+
+async function patiently(name: string, apply: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await apply();
+    } catch (cause) {
+      const isLocked = (cause as { code?: unknown }).code === '55P03';
+      if (!isLocked || attempt === LOCK_ATTEMPTS) {
+        throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
+      }
+      await delay(LOCK_PAUSE_MS);
+    }
+  }
 }
 
 /** Everything but the history: row-level security decides which rows; revocations (append-only tables) stand in the migrations as triggers. */

@@ -1,10 +1,14 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
+import type { Registry } from 'prom-client';
 import { asStorageFailure, InvalidError, UnavailableError, isUuid } from '@dak/kernel';
 import { PipelinedQuery } from './pipelined-query';
+import { registerPool, type PoolMetrics } from './pool-metrics';
+import { ServerWatch } from './server-watch';
 import type { PreparedStatement, SqlExecutor } from './sql';
 import { StatementQueue } from './statement-queue';
 import { DAK_TYPES } from './timestamps';
+import { asUnavailable } from './unavailable';
 
 export interface DatabaseOptions {
   /** Of the service's runtime role: it owns no table and cannot bypass row-level security. */
@@ -13,6 +17,16 @@ export interface DatabaseOptions {
   maxConnections?: number;
   /** What `pg_stat_activity` shows. */
   applicationName: string;
+  /** Of statements; 0 = none, for programs that are started to work long. @default 30000 */
+  statementTimeoutMs?: number;
+  /** Use of the connections is counted here. */
+  metrics?: Registry;
+}
+
+/** For transactions that are not like the others. */
+export interface TransactionOptions {
+  /** Of its statements, where a job that nobody waits for has to take long. */
+  statementTimeoutMs?: number;
 }
 
 /**
@@ -31,6 +45,9 @@ const SET_WORKER: PreparedStatement = {
   text: `select set_config('dak.worker', 'on', true)`,
   values: [],
 };
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** Who waits for an answer gets none after ten seconds: this and the answer that follows have to fit. */
+const CONNECT_WITHIN_MS = 7_000;
 const ATTEMPTS = 4;
 const RETRYABLE = new Set(['40001', '40P01']);
 
@@ -43,18 +60,27 @@ const RETRYABLE = new Set(['40001', '40P01']);
 export class Database {
   readonly pool: pg.Pool;
   readonly #signals = new EventEmitter().setMaxListeners(0);
+  readonly #watch: ServerWatch;
+  readonly #metrics: PoolMetrics | null;
+  readonly #guard = <T>(work: Promise<T>): Promise<T> => this.#watch.guard(work);
 
   constructor(options: DatabaseOptions) {
+    const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
     this.pool = new pg.Pool({
       connectionString: options.url,
       max: options.maxConnections ?? 8,
       idleTimeoutMillis: 30_000,
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
       application_name: options.applicationName,
       // Compiling takes seconds, and our statements take milliseconds whatever their estimated cost.
-      options: '-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c jit=off',
+      options: `-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c statement_timeout=${statementTimeoutMs} -c jit=off`,
       types: DAK_TYPES,
     });
+    this.#watch = new ServerWatch(options.url);
+    this.#metrics =
+      options.metrics === undefined
+        ? null
+        : registerPool(options.metrics, options.applicationName, this.pool);
     // A connection that dies (server restart) fails the statement that runs on it, or the next one;
     // without these listeners it would end the process when it dies between two statements.
     this.pool.on('error', () => undefined);
@@ -62,14 +88,30 @@ export class Database {
   }
 
   /** One transaction for one tenant; retried as a whole on deadlock or serialization failure, so `work` must have no effect outside it. */
-  inTenant<T>(organizationId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  inTenant<T>(
+    organizationId: string,
+    work: (tx: Transaction) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
     if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
-    return this.transaction(setTenant(organizationId), work);
+    return this.transaction([setTenant(organizationId), ...limits(options)], work);
   }
 
   /** One transaction of a background worker over the tables whose policies admit workers. */
-  asWorker<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transaction(SET_WORKER, work);
+  asWorker<T>(
+    work: (tx: Transaction) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    return this.transaction([SET_WORKER, ...limits(options)], work);
+  }
+
+  /**
+   * As `work`, which uses {@link pool} or another connection to the same server: fails with
+   * {@link UnavailableError} instead of waiting for a server that is away.
+   */
+  whileHere<T>(work: () => Promise<T>): Promise<T> {
+    this.#watch.requireHere();
+    return this.#guard(work());
   }
 
   /** Prepared statements for one tenant in a single round trip; they share one transaction. Rows per statement, in order. */
@@ -96,13 +138,14 @@ export class Database {
   /** Rejects with {@link UnavailableError} when the server does not answer; what `/readyz` asks. */
   async ping(): Promise<void> {
     try {
-      await this.pool.query('select 1');
+      await this.whileHere(() => this.pool.query('select 1'));
     } catch (cause) {
       throw new UnavailableError('The database does not answer.', 1, cause);
     }
   }
 
   async close(): Promise<void> {
+    this.#watch.close();
     await this.pool.end();
   }
 
@@ -111,47 +154,70 @@ export class Database {
     const query = new PipelinedQuery(statements, DAK_TYPES);
     try {
       client.query(query);
-      const results = await query.done;
+      const results = await this.#guard(query.done);
       client.release();
       return results.slice(1).map((result) => result.rows as Record<string, unknown>[]);
     } catch (error) {
       client.release(isServerError(error) ? undefined : (error as Error));
-      throw asStorageFailure(error);
+      throw asUnavailable(asStorageFailure(error));
     }
   }
 
   private async transaction<T>(
-    scope: PreparedStatement,
+    scope: readonly PreparedStatement[],
     work: (tx: Transaction) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const client = await this.connect();
       const effects: (() => void)[] = [];
       const signals = new Set<string>();
-      const statements = new StatementQueue(client, [BEGIN, scope]);
+      const statements = new StatementQueue(client, [BEGIN, ...scope], this.#guard);
       try {
         const result = await work({
           query: (text, values) => run(statements, text, values),
           afterCommit: (effect) => effects.push(effect),
           signal: (name) => signals.add(name),
         });
-        if (statements.hasBegun) await client.query('commit');
+        if (statements.hasBegun) await this.#guard(client.query('commit'));
         client.release();
         for (const effect of effects) effect();
         for (const name of signals) this.#signals.emit(name);
         return result;
       } catch (error) {
-        await rollBack(client, error);
+        await this.rollBack(client, error);
         if (attempt < ATTEMPTS && RETRYABLE.has(codeOf(error))) continue;
-        throw asStorageFailure(error);
+        throw asUnavailable(asStorageFailure(error));
       }
     }
   }
 
-  private async connect(): Promise<pg.PoolClient> {
+  private async rollBack(client: pg.PoolClient, cause: unknown): Promise<void> {
+    // A server that is away would not hear of it: it rolls back when it finds the connection closed.
+    if (cause instanceof UnavailableError) return client.release(cause);
     try {
-      return await this.pool.connect();
+      await this.#guard(client.query('rollback'));
+      client.release();
+    } catch {
+      client.release(cause instanceof Error ? cause : new Error('rollback failed'));
+    }
+  }
+
+  private async connect(): Promise<pg.PoolClient> {
+    this.#watch.requireHere();
+    const mustWait = this.pool.idleCount === 0;
+    const begun = mustWait ? performance.now() : 0;
+    const connecting = this.pool.connect();
+    try {
+      const client = await this.#guard(connecting);
+      if (mustWait) this.#metrics?.waited(performance.now() - begun);
+      return client;
     } catch (cause) {
+      this.#metrics?.refused();
+      // It may still come, and nobody waits for it any more.
+      connecting.then(
+        (client) => client.release(),
+        () => undefined,
+      );
       throw new UnavailableError(
         'The database cannot be reached. Try again in a moment.',
         1,
@@ -159,6 +225,12 @@ export class Database {
       );
     }
   }
+}
+
+function limits({ statementTimeoutMs }: TransactionOptions): PreparedStatement[] {
+  if (statementTimeoutMs === undefined) return [];
+  const text = `select set_config('statement_timeout', $1, true)`;
+  return [{ name: 'dak_set_timeout', text, values: [String(statementTimeoutMs)] }];
 }
 
 function setTenant(organizationId: string): PreparedStatement {
@@ -176,15 +248,6 @@ async function run<Row>(
 ): Promise<{ rows: Row[]; rowCount: number }> {
   const result = await statements.ask(text, values);
   return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
-}
-
-async function rollBack(client: pg.PoolClient, cause: unknown): Promise<void> {
-  try {
-    await client.query('rollback');
-    client.release();
-  } catch {
-    client.release(cause instanceof Error ? cause : new Error('rollback failed'));
-  }
 }
 
 function codeOf(error: unknown): string {

@@ -30,6 +30,8 @@ export class StatementQueue {
   constructor(
     private readonly client: pg.PoolClient,
     private readonly opening: readonly PreparedStatement[],
+    /** Settles as the answer does, or fails when the server turns out to be away. */
+    private readonly guard: <T>(answer: Promise<T>) => Promise<T>,
   ) {}
 
   /** False as long as nothing was asked. */
@@ -64,7 +66,7 @@ export class StatementQueue {
     );
     try {
       this.client.query(query);
-      const answers = await query.done;
+      const answers = await this.guard(query.done);
       batch.forEach(({ resolve }, index) => resolve(answers[opening.length + index]!));
     } catch (error) {
       this.#failure = error as Error;

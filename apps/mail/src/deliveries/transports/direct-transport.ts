@@ -40,6 +40,7 @@ export function createDirectTransport(options: DirectOptions): Transport {
     host: string,
     address: string,
     onPhase: OnSmtpPhase,
+    organizationId: string,
   ): Promise<RecipientResult[]> => {
     const results = await pool.send(
       {
@@ -53,6 +54,7 @@ export function createDirectTransport(options: DirectOptions): Transport {
       },
       submission,
       onPhase,
+      organizationId,
     );
     if (results.every(neverConnected)) avoided.set(address, Date.now() + avoidMs);
     else avoided.delete(address);
@@ -62,7 +64,7 @@ export function createDirectTransport(options: DirectOptions): Transport {
   return {
     name: 'direct',
     routeOf: domainOf,
-    async send(submission, onPhase) {
+    async send(submission, onPhase, organizationId) {
       const domain = domainOf(submission.recipients[0]!);
       const exchangers = await findMailExchangers(domain, random, resolver);
       if (exchangers.kind !== 'hosts') return all(submission, refusal(domain, exchangers));
@@ -75,7 +77,7 @@ export function createDirectTransport(options: DirectOptions): Transport {
             continue;
           }
           if ((avoided.get(address) ?? 0) > Date.now()) continue;
-          last = await attempt(submission, host, address, onPhase);
+          last = await attempt(submission, host, address, onPhase, organizationId);
           // The next host is for the case that this one cannot be talked to, not for a second opinion.
           if (!last.every(neverGotToMail)) return last;
         }

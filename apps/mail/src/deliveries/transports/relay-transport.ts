@@ -16,11 +16,12 @@ export function createRelayTransport({
   maxConnections = 20,
   maxMessages = 500,
 }: RelayOptions): Transport {
-  const pool = createSmtpPool({ maxConnections, maxMessages });
+  const pool = createSmtpPool({ maxConnections, maxMessages, maxSlow: 2 * maxConnections });
   return {
     name: 'relay',
     routeOf: () => 'relay',
-    send: (submission, onPhase) => pool.send(endpoint, submission, onPhase),
+    send: (submission, onPhase, organizationId) =>
+      pool.send(endpoint, submission, onPhase, organizationId),
     close: (graceMs) => pool.close(graceMs),
   };
 }

@@ -8,7 +8,14 @@ export interface Transport {
   readonly name: TransportName;
   /** Recipients with the same key may share one SMTP transaction. */
   routeOf(recipient: string): string;
-  /** Sends to recipients of one route; one result per recipient, in order. */
-  send(submission: SmtpSubmission, onPhase: OnSmtpPhase): Promise<RecipientResult[]>;
+  /**
+   * Sends to recipients of one route; one result per recipient, in order.
+   * @param organizationId Whose mail it is: none may take all connections.
+   */
+  send(
+    submission: SmtpSubmission,
+    onPhase: OnSmtpPhase,
+    organizationId: string,
+  ): Promise<RecipientResult[]>;
   close(graceMs: number): Promise<void>;
 }

@@ -1,0 +1,1 @@
+export { FairSlots, type FairSlotsOptions, type Slot } from './fair-slots';
