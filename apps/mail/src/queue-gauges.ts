@@ -19,9 +19,18 @@ const VALUES = [
   },
   {
     name: 'dak_mail_delivery_overdue_seconds',
-    help: 'How long the delivery that waits longest has been due',
-    sql: `select coalesce(extract(epoch from now() - min(next_attempt_at)), 0)::float as value
-            from delivery where state in ${WAITING} and next_attempt_at < now()`,
+    help: 'How long the delivery that waits longest has been due, without those that somebody holds',
+    sql: `select coalesce(extract(epoch from now() - min(d.next_attempt_at)), 0)::float as value
+            from delivery d
+            left join organization o on o.organization_id = d.organization_id
+           where d.state in ${WAITING} and d.next_attempt_at < now()
+             and coalesce(o.status, 'active') = 'active' and coalesce(o.outgoing, 'run') = 'run'
+             and not exists (select from operations where outgoing = 'hold')`,
+  },
+  {
+    name: 'dak_mail_outgoing_hold',
+    help: '1 while outgoing mail of the whole deployment is held',
+    sql: `select count(*)::float as value from operations where outgoing = 'hold'`,
   },
   {
     name: 'dak_mail_import_jobs_running',
@@ -35,6 +44,20 @@ const STORED = `
   select (coalesce((select sum(size_bytes) from conversation_tally), 0)
           + coalesce((select sum(size_bytes) from upload), 0))::float as value`;
 const DATABASE_SIZE = 'select pg_database_size(current_database())::float as value';
+
+/** The first of the reasons that keep a delivery which is due. */
+const HELD = `
+  select reason, count(*)::float as value
+    from (select case when exists (select from operations where outgoing = 'hold') then 'operations'
+                      when o.status <> 'active' then 'organization_suspended'
+                      when o.outgoing = 'hold' then 'organization'
+                      when d.parked_mailbox_id is not null then 'mailbox_disabled' end as reason
+            from delivery d
+            left join organization o on o.organization_id = d.organization_id
+           where d.state in ${WAITING}
+             and (d.next_attempt_at <= now() or d.parked_mailbox_id is not null)) h
+   where reason is not null
+   group by reason`;
 
 const BY_STATE = `
   select state, count(*)::float as value
@@ -60,6 +83,18 @@ export function registerQueueGauges(registry: Registry, database: Database): voi
       },
     });
   }
+  new Gauge({
+    name: 'dak_mail_deliveries_held',
+    help: 'Deliveries that are due and that somebody holds, by reason',
+    labelNames: ['reason'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { reason, value } of await ask<{ reason: string; value: number }>(HELD)) {
+        this.set({ reason }, value);
+      }
+    },
+  });
   new Gauge({
     name: 'dak_mail_deliveries',
     help: 'Unfinished deliveries by state',

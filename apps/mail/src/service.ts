@@ -43,6 +43,7 @@ import {
 } from './conversations/conversation-clockwork';
 import { createConversationHandlers } from './conversations/handlers';
 import { createDeliveryWorker } from './deliveries/delivery-worker';
+import { createOutcomeCounter } from './deliveries/outcome-counter';
 import { createTransport } from './deliveries/transports/create-transport';
 import { createDomainHandlers } from './domains/handlers';
 import { createTxtLookup } from './domains/txt-lookup';
@@ -216,6 +217,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     journalFolder: options.journalFolder,
     hostName,
     onSpooled: () => pipeline.wake(),
+    onRecorded: createOutcomeCounter(options.metrics),
     onError: failed('a delivery could not be worked on; it is tried again'),
   });
   const onAccepted = (): void => deliveries.wake();

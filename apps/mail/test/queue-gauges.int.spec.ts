@@ -26,6 +26,18 @@ it('counts the unfinished deliveries of all organizations and names none', async
   expect(text).toMatch(/dak_mail_delivery_overdue_seconds \d/);
 });
 
+it('tells what is held, and does not call it overdue', async () => {
+  const { database } = sending.mail;
+  await database.asWorker((tx) => tx.query(`update operations set outgoing = 'hold'`));
+  const registry = new Registry();
+  registerQueueGauges(registry, database);
+  const text = await registry.metrics();
+  await database.asWorker((tx) => tx.query(`update operations set outgoing = 'run'`));
+  expect(text).toContain('dak_mail_outgoing_hold 1');
+  expect(text).toContain('dak_mail_deliveries_held{reason="operations"} 1');
+  expect(text).toContain('dak_mail_delivery_overdue_seconds 0');
+});
+
 it('leaves them out while the database is away, and nothing else', async () => {
   const registry = new Registry();
   const url = 'postgres://nobody@127.0.0.1:1/none';

@@ -69,9 +69,10 @@ describeOnBothRuns('what is stopped on its way out', (startStack) => {
     // Nobody may schedule so near.
     await withDatabase(stack.databases.mail.adminUrl, async (database) => {
       const soon = `now() + interval '1 second'`;
-      await database.query(`update delivery set next_attempt_at = ${soon} where submission_id = $1`, [
-        ids[1],
-      ]);
+      await database.query(
+        `update delivery set next_attempt_at = ${soon} where submission_id = $1`,
+        [ids[1]],
+      );
       await database.query(`update submission set hold_until = ${soon} where id = $1`, [ids[1]]);
     });
     return { addresses, ids };

@@ -12,12 +12,20 @@ export interface WebhookMetrics {
 
 const QUEUE = `
   select count(*)::float as depth,
-         coalesce(extract(epoch from now() - min(next_at)), 0)::float as oldest
+         case when exists (select from operations where webhooks = 'hold') then 0
+              else coalesce(extract(epoch from now() - min(next_at)), 0) end::float as oldest,
+         (select count(*)::float from operations where webhooks = 'hold') as hold
     from delivery d
     join endpoint e on e.id = d.endpoint_id and e.enabled and e.status = 'active'
    where d.state = 'pending' and d.next_at <= now()`;
 
 const DATABASE_SIZE = 'select pg_database_size(current_database())::float as value';
+
+interface QueueRow {
+  depth: number;
+  oldest: number;
+  hold: number;
+}
 
 /** `lanes` are those that this process holds. */
 export function createWebhookMetrics(
@@ -67,7 +75,12 @@ export function createWebhookMetrics(
   });
   const oldest = new Gauge({
     name: 'dak_webhook_oldest_due_seconds',
-    help: 'How long the delivery that waits longest has been due, over all endpoints',
+    help: 'How long the delivery that waits longest has been due, over all endpoints; 0 while all are held',
+    registers,
+  });
+  const hold = new Gauge({
+    name: 'dak_webhook_hold',
+    help: '1 while webhooks of the whole deployment are held',
     registers,
   });
   new Gauge({
@@ -77,12 +90,14 @@ export function createWebhookMetrics(
     async collect() {
       this.remove();
       oldest.remove();
+      hold.remove();
       const row = await database
-        .asWorker(async (tx) => (await tx.query<{ depth: number; oldest: number }>(QUEUE)).rows[0])
+        .asWorker(async (tx) => (await tx.query<QueueRow>(QUEUE)).rows[0])
         .catch(() => undefined);
       if (row === undefined) return;
       this.set(row.depth);
       oldest.set(row.oldest);
+      hold.set(row.hold);
     },
   });
   registerDatabaseSize(registry, 'webhook', () =>

@@ -21,6 +21,8 @@ export function createAttemptRecorder(deps: {
   blobs: Pick<BlobStore, 'requirePresent'>;
   clock: Clock;
   onSpooled: () => void;
+  /** These are durable. */
+  onRecorded?: (results: readonly AttemptResult[]) => void;
 }): AttemptRecorder {
   const groups = new Map<string, GroupCommit<readonly AttemptResult[], void>>();
 
@@ -36,6 +38,7 @@ export function createAttemptRecorder(deps: {
             results.flatMap(({ spool }) => spool ?? []),
           );
         });
+        deps.onRecorded?.(results);
         if (results.some(({ spool }) => spool !== null)) deps.onSpooled();
         return waiting.map(() => undefined);
       },

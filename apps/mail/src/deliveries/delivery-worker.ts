@@ -6,6 +6,7 @@ import { FairSlots } from '@dak/platform/fair-slots';
 import type { Database } from '@dak/platform/postgres';
 import type { AddressDirectory } from '../inbound/address-directory';
 import { createAttemptRecorder } from './attempt-recorder';
+import type { AttemptResult } from './attempt-result';
 import { claimDeliveries } from './claim-deliveries';
 import type { ClaimedDelivery } from './claimed-delivery';
 import { openDeliveryJournal, type DeliveryJournal } from './delivery-journal';
@@ -51,6 +52,8 @@ export interface DeliveryWorkerDeps {
   readonly hostName: string;
   /** Mail for mailboxes of this deployment is in the spool. */
   readonly onSpooled: () => void;
+  /** Results of attempts are durable. */
+  readonly onRecorded?: (results: readonly AttemptResult[]) => void;
   readonly onError: (error: unknown) => void;
   readonly options?: DeliveryWorkerOptions;
 }

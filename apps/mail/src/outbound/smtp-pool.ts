@@ -101,7 +101,7 @@ export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
   /** Tenants take turns, one submission each. */
   const admit = (lane: Lane): void => {
     const { slots, waiting } = lane;
-    for (let isMoving = true; isMoving; ) {
+    for (let isMoving = true; isMoving;) {
       isMoving = false;
       for (const [tenant, waiters] of [...waiting]) {
         if (slots.room() === 0) break;

@@ -98,10 +98,7 @@ export class Database {
   }
 
   /** One transaction of a background worker over the tables whose policies admit workers. */
-  asWorker<T>(
-    work: (tx: Transaction) => Promise<T>,
-    options: TransactionOptions = {},
-  ): Promise<T> {
+  asWorker<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.transaction([SET_WORKER, ...limits(options)], work);
   }
 

@@ -23,9 +23,5 @@ export function asUnavailable(error: unknown): unknown {
       ? LOST_STATE.test(code) || LOST_SOCKET.test(code)
       : LOST_WORDS.test(error.message);
   if (!isLost) return error;
-  return new UnavailableError(
-    'The database cannot be reached. Try again in a moment.',
-    1,
-    error,
-  );
+  return new UnavailableError('The database cannot be reached. Try again in a moment.', 1, error);
 }
