@@ -154,8 +154,8 @@ describe('every route', () => {
       }
     }
     expect(wrong).toEqual([]);
-    // That the organization exists, its name and who administers it is the superadmin's business.
-    const known = [`${VICTIM}-works`, victim.organizationId, victim.admin.id];
+    // That the organization exists, its name, domain and who administers it is the superadmin's business.
+    const known = [`${VICTIM}-works`, victim.domain, victim.organizationId, victim.admin.id];
     expect(seen.leaks(await idsOf(stack, victim.organizationId), known)).toEqual([]);
   }, 60_000);
 

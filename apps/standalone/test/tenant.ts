@@ -115,7 +115,7 @@ export async function createTenant(stack: Stack, marker: string, stock = 1): Pro
 
 /** What a tenant owns. */
 function tenantDomain(marker: string): string {
-  return `desk.${marker}.example`;
+  return `${marker}-desk.example`;
 }
 
 export async function superadminSession(stack: Stack): Promise<string> {
