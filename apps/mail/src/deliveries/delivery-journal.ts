@@ -29,6 +29,8 @@ export interface DeliveryJournal {
 
 const FILE = 'deliveries.journal';
 const RESTART_BYTES = 4 * 1024 * 1024;
+/** After something was committed. */
+const IDLE_MS = 30_000;
 
 /**
  * An append-only file of one JSON line per accepted recipient. An incomplete last line, torn by a
@@ -44,6 +46,7 @@ export async function openDeliveryJournal(folder: string): Promise<DeliveryJourn
   // Else the first new line would be one with what is torn.
   if (bytes < found.length) await file.truncate(bytes);
   let uncommitted = inherited.length;
+  let idle: NodeJS.Timeout | null = null;
 
   const flush = createGroupCommit<null, void>(async (waiting) => {
     await file.datasync();
@@ -73,8 +76,14 @@ export async function openDeliveryJournal(folder: string): Promise<DeliveryJourn
     committed(count) {
       uncommitted -= count;
       if (uncommitted <= 0 && bytes >= RESTART_BYTES) startAnew();
+      // What next hops say may name people: it does not stay until the next mail.
+      idle ??= setTimeout(() => {
+        idle = null;
+        if (uncommitted <= 0) startAnew();
+      }, IDLE_MS).unref();
     },
     async close() {
+      if (idle !== null) clearTimeout(idle);
       await flush.idle();
       if (uncommitted <= 0) startAnew();
       await file.close();
