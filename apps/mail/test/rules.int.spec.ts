@@ -18,6 +18,38 @@ beforeEach(async () => {
 const subjectHas = (value: string) => ({ field: 'subject', operator: 'contains', value });
 
 describe('rules on mail that arrives', () => {
+  it('are marked when their expressions take too long, and those after them run', async () => {
+    for (let index = 0; index < 30; index += 1) {
+      await rules.create(admin, {
+        name: `Costly ${index}`,
+        priority: 1,
+        conditions: [{ field: 'body', operator: 'matches', value: `(?:a?){${400 + index}}b{2}` }],
+        actions: [{ type: 'add_labels', labels: ['costly'] }],
+      });
+    }
+    await rules.create(admin, {
+      name: 'Cheap',
+      priority: 9,
+      conditions: [{ field: 'body', operator: 'matches', value: '^a{3}' }],
+      actions: [{ type: 'add_labels', labels: ['cheap'] }],
+    });
+    const { conversationId } = await rules.receive(admin, mailbox.id, {
+      bodyText: 'a'.repeat(60_000),
+    });
+    expect(await rules.conversation(admin, conversationId)).toMatchObject({ labels: ['cheap'] });
+    const runs = await rules.runs(admin, conversationId);
+    const undecided = runs.filter(({ actions }) =>
+      actions.some(({ outcome }) => outcome === 'failed'),
+    );
+    expect(undecided.length).toBeGreaterThan(10);
+    for (const { matched, actions } of undecided) {
+      expect(matched).toBe(false);
+      expect(actions).toEqual([
+        { type: 'add_labels', outcome: 'failed', error: expect.stringContaining('take too long') },
+      ]);
+    }
+  });
+
   it('change the conversation with every action, and tell who did it', async () => {
     const userId = uuidv7();
     const departmentId = uuidv7();
