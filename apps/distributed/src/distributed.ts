@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, unwatchFile, watchFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   banner,
@@ -9,6 +9,8 @@ import {
   openDataFolder,
   readProcessName,
   siteAddresses,
+  SUPERADMIN_EMAIL,
+  withFirstPasswords,
   writePrivateFile,
   type Bootstrap,
   type DatabaseUrls,
@@ -41,6 +43,7 @@ interface Supervised {
 
 /** Beside this bundle, see `scripts/build.mjs`. */
 const BUNDLES = join(__dirname, '..');
+const PASSWORDS_LOOK_MS = 500;
 const NODE_FLAGS = ['--max-semi-space-size=16'];
 /** What is under way in the gateways ends first; together less than the 30 s that a stop may take. */
 const GATEWAY_GRACE_MS = 12_000;
@@ -68,6 +71,7 @@ async function start(
   // Whoever waits for this file must not take the addresses of an earlier run for those of this one.
   rmSync(file, { force: true });
   const addresses = await siteAddresses(config);
+  const files = writeFilesOfServices(data);
   const { replicas, smtp, lmtp } = await planReplicas({
     config,
     counts,
@@ -76,13 +80,15 @@ async function start(
     folderName: await readProcessName(join(data.path, 'services')),
     databases: await migrated(config),
     secret: config.DAK_SECRET ?? data.secrets.secret,
-    files: writeFilesOfServices(data),
+    files,
   });
 
   let bootstrap: Bootstrap | null = null;
   const supervised: Supervised[] = [];
   const tell = (): void => {
-    if (bootstrap !== null) writePrivateFile(file, { ...bootstrap, ...processesOf(supervised) });
+    if (bootstrap === null) return;
+    const current = withFirstPasswords(bootstrap, data.secrets.firstRun);
+    writePrivateFile(file, { ...current, ...processesOf(supervised) });
   };
   for (const plan of replicas) {
     supervised.push({ plan, process: supervise(plan, environment, logger, tell) });
@@ -95,7 +101,13 @@ async function start(
         .map(({ process: one }) => one.start()),
     );
   }
-  bootstrap = await createBootstrap(data, addresses, { smtp, lmtp });
+  onStop(watchFirstPasswords(files.firstRun, data, tell));
+  bootstrap = await createBootstrap(
+    data,
+    addresses,
+    { smtp, lmtp },
+    config.DAK_SUPERADMIN_EMAIL ?? SUPERADMIN_EMAIL,
+  );
   const first = replicas.find(({ service }) => service === 'gateway');
   if (first !== undefined) bootstrap.metrics_url = `${first.metrics}/metrics`;
   tell();
@@ -129,6 +141,25 @@ function writeFilesOfServices({ path, secrets, signingKey }: DataFolder): PlanIn
   writeFileSync(files.publicKey, publicKey, { mode: 0o600 });
   writePrivateFile(files.firstRun, secrets.firstRun);
   return files;
+}
+
+/** A gateway takes a first password that was changed out of its file; this folder follows. */
+function watchFirstPasswords(file: string, data: DataFolder, tell: () => void): () => void {
+  const follow = (): void => {
+    try {
+      const named = JSON.parse(readFileSync(file, 'utf8')) as DataFolder['secrets']['firstRun'];
+      const { firstRun } = data.secrets;
+      if (named.adminPassword !== null) named.adminPassword = firstRun.adminPassword;
+      if (named.superadminPassword !== null) named.superadminPassword = firstRun.superadminPassword;
+      data.secrets.firstRun = { ...named, apiKey: firstRun.apiKey };
+      data.save();
+      tell();
+    } catch {
+      // Being replaced at this moment: the next look finds it.
+    }
+  };
+  watchFile(file, { interval: PASSWORDS_LOOK_MS, persistent: false }, follow);
+  return () => unwatchFile(file, follow);
 }
 
 function supervise(

@@ -83,10 +83,11 @@ type Planned = Pick<ReplicaPlan, 'http' | 'metrics' | 'environment'>;
 async function planGateway(input: PlanInput, number: number): Promise<Planned> {
   const { config, addresses, files } = input;
   const port = number === 1 ? addresses.port : await freePort(config.DAK_HTTP_HOST);
+  const protocol = addresses.certificateFile === null ? 'http' : 'https';
   const given = number === 1 ? config.DAK_METRICS_PORT : 0;
   const metricsPort = given || (await freePort(config.DAK_METRICS_HOST));
   return {
-    http: `http://${reachableHost(config.DAK_HTTP_HOST)}:${port}`,
+    http: `${protocol}://${reachableHost(config.DAK_HTTP_HOST)}:${port}`,
     metrics: `http://${reachableHost(config.DAK_METRICS_HOST)}:${metricsPort}`,
     environment: {
       DAK_METRICS_PORT: String(metricsPort),

@@ -7,6 +7,7 @@ import type { AnnounceUser } from './announcements/user-announcement';
 import type { ServiceLimits } from './discovery/capabilities-route';
 import type { FindReaders } from './event-stream/item-readers';
 import type { Route } from './http';
+import type { CredentialHolder } from './identity/credential-authenticator';
 import type { MailDirectory } from './mail/mail-directory';
 import type { Keepers } from './retention/keepers';
 
@@ -18,6 +19,8 @@ export interface RouteParts {
   /** 32 bytes, the same on every replica; seals links. */
   readonly ticketKey: Uint8Array;
   readonly clock: Clock;
+  /** Who holds a credential now; rejects with `unauthenticated` when it has ended. */
+  readonly principalOf: (holder: CredentialHolder) => Promise<Principal>;
   /** Whether the caller sees the mailbox. */
   readonly seesMailbox: SeesMailbox;
   /** Whether the caller sees the webhook. */

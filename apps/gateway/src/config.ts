@@ -2,7 +2,6 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DomainError, isWellFormedApiKey } from '@dak/kernel';
 import { readCompleteConfig, type CompleteConfig, type VariableName } from '@dak/platform/config';
-import type { FirstRunSecrets } from '@dak/platform/deployment';
 import { GRPC_TLS_VARIABLES } from '@dak/platform/grpc';
 import { KAFKA_VARIABLES } from '@dak/platform/log';
 import { z } from 'zod';
@@ -31,6 +30,9 @@ const GATEWAY_VARIABLES = [
   'DAK_SECRET',
   'DAK_PRINCIPAL_KEY_FILE',
   'DAK_FIRST_RUN_FILE',
+  'DAK_SUPERADMIN_EMAIL',
+  'DAK_HTTPS_CERT',
+  'DAK_HTTPS_KEY',
 ] as const satisfies readonly VariableName[];
 
 /** What a gateway of its own cannot do without: it shares its state and its keys with its replicas. */
@@ -66,21 +68,28 @@ export function readSigningKey(file: string): KeyObject {
   );
 }
 
-const firstRunSecrets = z.object({
-  adminPassword: z.string().min(12),
-  superadminPassword: z.string().min(12),
-  apiKey: z.string().refine(isWellFormedApiKey),
-});
+const password = z.string().min(12).nullish();
+const firstRunFile = z
+  .object({
+    adminPassword: password,
+    superadminPassword: password,
+    apiKey: z.string().refine(isWellFormedApiKey).nullish(),
+  })
+  .refine((named) => Object.keys(named).length > 0)
+  .refine(({ adminPassword, apiKey }) => adminPassword == null || apiKey != null);
 
-/** @throws DomainError invalid when the file does not hold the three */
-export function readFirstRunFile(file: string): FirstRunSecrets {
+/** Absent is what the start shall not make; null what was there and has been changed since. */
+export type FirstRunFile = z.infer<typeof firstRunFile>;
+
+/** @throws DomainError invalid when the file holds something else */
+export function readFirstRunFile(file: string): FirstRunFile {
   try {
-    return firstRunSecrets.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return firstRunFile.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     throw new DomainError(
       'invalid',
       'bad_configuration',
-      `DAK_FIRST_RUN_FILE must name a readable JSON file with adminPassword and superadminPassword of 12 or more characters and a well-formed apiKey, and ${file} is none.`,
+      `DAK_FIRST_RUN_FILE must name a readable JSON file with a superadminPassword, or also an adminPassword and a well-formed apiKey, passwords of 12 or more characters, and ${file} is none.`,
     );
   }
 }

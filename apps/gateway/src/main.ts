@@ -7,8 +7,10 @@ import { createLogger } from '@dak/platform/logging';
 import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
+import { pemPaths } from '@dak/platform/tls-files';
 import { combineBackends } from './backend';
 import { readFirstRunFile, readGatewayConfig, readSigningKey, type GatewayConfig } from './config';
+import { firstStart, forgetInFile } from './first-run/first-start';
 import { mailService } from './mail/mail-service';
 import { createGateway } from './service';
 import { webhookService } from './webhooks/webhook-service';
@@ -21,8 +23,10 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
   const logger = createLogger('gateway', config.DAK_LOG_LEVEL);
   const { version } = JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')) as { version: string };
   const sessionKey = readSigningKey(config.DAK_PRINCIPAL_KEY_FILE);
-  const secretsFile = config.DAK_FIRST_RUN_FILE;
-  const secrets = secretsFile === undefined ? null : readFirstRunFile(secretsFile);
+  const first = { file: config.DAK_FIRST_RUN_FILE, superadminEmail: config.DAK_SUPERADMIN_EMAIL };
+  if (first.file !== undefined) readFirstRunFile(first.file);
+  const httpsFiles = pemPaths('DAK_HTTPS', config.DAK_HTTPS_CERT, config.DAK_HTTPS_KEY);
+  const protocol = httpsFiles === null ? 'http' : 'https';
   return startInSteps(async (onStop) => {
     onStop(await startTracing('gateway', environment));
     const sharedState = await createSharedState({
@@ -56,7 +60,8 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       logger,
       metrics,
       version,
-      siteUrl: config.DAK_SITE_URL ?? `http://${config.DAK_HTTP_HOST}:${config.DAK_HTTP_PORT}`,
+      siteUrl:
+        config.DAK_SITE_URL ?? `${protocol}://${config.DAK_HTTP_HOST}:${config.DAK_HTTP_PORT}`,
       secret: config.DAK_SECRET,
       sessionKey,
       rateLimits: {
@@ -68,13 +73,15 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
           : { anonymousPerMinute: config.DAK_ANONYMOUS_PER_MINUTE }),
       },
       trustedProxies: config.DAK_TRUSTED_PROXIES,
+      tls: httpsFiles,
+      onPasswordChanged: async (email) => forgetInFile(first, email),
       ...combineBackends([mailService(mail), webhookService(webhook)]),
       isStarted: () => isListening,
       dependencies: { mail: () => mail.ping(), webhook: () => webhook.ping() },
       isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
     });
     onStop(() => gateway.close());
-    const firstRun = await gateway.ensureFirstRun(secrets === null ? {} : { secrets });
+    const madeUp = await firstStart(gateway, first);
     const probes = await startProbeServer({
       probes: gateway.probes,
       host: config.DAK_METRICS_HOST,
@@ -85,8 +92,8 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
     isListening = true;
     logger.info({ port, metrics: probes.port }, 'the gateway answers');
     // Nobody can read these again: what the first start prints is all there is.
-    if (firstRun !== null && secrets === null) {
-      process.stdout.write(`${JSON.stringify({ first_run: firstRun })}\n`);
+    if (madeUp !== null) {
+      process.stdout.write(`${JSON.stringify({ first_run: madeUp })}\n`);
     }
     return { failed: events.failed };
   });

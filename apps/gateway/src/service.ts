@@ -1,11 +1,12 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { systemClock, type Clock, type Principal } from '@dak/kernel';
 import type { Log, Subscription } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Probes } from '@dak/platform/probes';
 import type { SharedState } from '@dak/platform/shared-state';
 import { registerDatabaseSize } from '@dak/platform/telemetry';
+import { watchTlsFiles, type PemPaths } from '@dak/platform/tls-files';
 import { Announcer } from './announcements/announcer';
 import { keyEndAnnouncement } from './announcements/key-end-announcement';
 import { operationsAnnouncement } from './announcements/operations-announcement';
@@ -15,7 +16,7 @@ import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
 import { auditSettled, startAuditChain } from './audit/chain-notes';
-import type { Backend } from './backend';
+import type { Backend, RouteParts } from './backend';
 import { GatewayStore } from './database/gateway-store';
 import { departmentRoutes } from './departments/department-routes';
 import { capabilitiesRoute } from './discovery/capabilities-route';
@@ -25,12 +26,18 @@ import { createEventFeed, KEEP_HOURS } from './event-stream/event-feed';
 import { eventStreamRoutes } from './event-stream/event-stream-routes';
 import { eventTypesRoute } from './event-stream/event-types-route';
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from './event-stream/stream-hub';
-import { firstRun, type FirstRun, type FirstRunOptions } from './first-run/first-run';
+import {
+  firstRun,
+  firstSuperadmin,
+  type FirstRun,
+  type FirstRunOptions,
+} from './first-run/first-run';
 import { clientAddressReader } from './http/client-address';
 import { HttpMetrics } from './http/http-metrics';
 import { HttpServer } from './http/http-server';
 import type { JsonSchema } from './http/json-schema';
 import { openApiDocument } from './http/openapi-document';
+import { BODY_TIMES, type BodyTimes } from './http/request-body';
 import { RateLimiter, rateLimits, type RateLimits } from './http/rate-limiter';
 import { createRequestHandler } from './http/request-handler';
 import { API_CONTENT_POLICY, securityHeaders } from './http/response-headers';
@@ -51,7 +58,7 @@ import { createUpkeep } from './retention/upkeep';
 import type { SessionParts } from './sessions/login';
 import { DEFAULT_LOGIN_FAILURES, LoginThrottle } from './sessions/login-throttle';
 import { sessionRoutes } from './sessions/session-routes';
-import { purgeExpired } from './sessions/session-store';
+import { findLogins, purgeExpired } from './sessions/session-store';
 import { userRoutes } from './users/user-routes';
 
 export interface GatewayOptions extends Backend {
@@ -74,6 +81,9 @@ export interface GatewayOptions extends Backend {
   loginFailures?: number;
   /** Networks of the proxies whose word about the client's address counts. @default none */
   trustedProxies?: readonly string[];
+  /** Files of a certificate and its key: HTTPS instead of HTTP. */
+  tls?: PemPaths | null;
+  bodyTimes?: Partial<BodyTimes>;
   /** A first password of this address is worth nothing any more. */
   onPasswordChanged?: (email: string) => Promise<void>;
   /** Where events come from; closed by whoever opened it. Without it streams show what other replicas wrote. */
@@ -101,6 +111,8 @@ export interface Gateway {
   openApi(closeObjects?: boolean): JsonSchema;
   /** Fills an empty database and returns what nobody can read again; null when it is not empty. */
   ensureFirstRun(options?: FirstRunOptions): Promise<FirstRun | null>;
+  /** Fills an empty database with nobody else; null when it is not empty. */
+  ensureSuperadmin(person: { email: string; password: string }): Promise<{ id: string } | null>;
   close(graceMs?: number): Promise<void>;
 }
 
@@ -110,6 +122,15 @@ const UPKEEP_MS = 3_600_000;
 export function createGateway(options: GatewayOptions): Gateway {
   const clock = options.clock ?? systemClock;
   const { logger, sharedState } = options;
+  // First: with files that are not usable nothing else may begin.
+  const files =
+    options.tls == null
+      ? null
+      : watchTlsFiles({
+          paths: options.tls,
+          log: logger,
+          onChange: (pair) => server.setCertificate(pair),
+        });
   const store = new GatewayStore(options.databaseUrl, options.metrics);
   registerDatabaseSize(options.metrics, 'gateway', () => store.size());
   const announcers = createAnnouncers(options, store);
@@ -154,7 +175,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger,
     metrics: options.metrics,
   });
-  const routes = allRoutes(options, parts, limiter.limits, [
+  const principalOf = authenticator.principalOf.bind(authenticator);
+  const routes = allRoutes(options, parts, principalOf, limiter.limits, [
     ...erasureRoutes({ ...parts, erase: upkeepJobs.erase }),
     ...eventStreamRoutes({ hub: feed.hub, authenticator }),
     eventTypesRoute(),
@@ -169,8 +191,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const ping of Object.values(options.dependencies ?? {})) await ping();
     },
   });
-  const server = new HttpServer({
+  const server: HttpServer = new HttpServer({
     probes,
+    tls: files?.pair,
     handle: createRequestHandler({
       routes,
       limiter,
@@ -180,10 +203,19 @@ export function createGateway(options: GatewayOptions): Gateway {
       clientAddressOf: clientAddressReader(options.trustedProxies ?? []),
       headers: securityHeaders(parts.isHttps, API_CONTENT_POLICY),
       metrics,
+      bodyTimes: { ...BODY_TIMES, ...options.bodyTimes },
       onError: (error, requestId, route) =>
         logger.error({ err: error, request_id: requestId, route }, 'a request failed'),
       isTracing: options.isTracing ?? false,
     }),
+  });
+  new Gauge({
+    name: 'dak_http_connections',
+    help: 'Open connections of the API',
+    registers: [options.metrics],
+    async collect() {
+      this.set(await server.connections().catch(() => 0));
+    },
   });
   const upkeep = setInterval(() => {
     const now = new Date(clock()).toISOString();
@@ -202,6 +234,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const close = async (graceMs?: number): Promise<void> => {
     clearInterval(upkeep);
     await upkeepJobs.stop();
+    files?.stop();
     // Streams end by themselves never: the server would wait for them.
     await feed.close();
     await auditChain?.close();
@@ -230,6 +263,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     routeTable: () => describeRoutes(routes),
     openApi: (closeObjects = false) =>
       openApiDocument(routes, { version: options.version, closeObjects }),
+    ensureSuperadmin: async (person) => {
+      const made = await firstSuperadmin(parts, person);
+      await announcers.organizations.announcePending(null);
+      await announcers.users.announcePending(null);
+      return made;
+    },
     ensureFirstRun: async (runOptions) => {
       const made = await firstRun(parts, runOptions);
       await announcers.organizations.announcePending(null);
@@ -277,6 +316,10 @@ function identityParts(
   metrics: HttpMetrics,
 ): SessionParts {
   const { logger, sharedState } = options;
+  const reportKept = failureReport(
+    logger,
+    'a first password that was changed could not be removed from its file',
+  );
   const loginFailures = new Counter({
     name: 'dak_login_failures_total',
     help: 'Sign-ins and changes of a password that were refused for a wrong password or an unknown address',
@@ -301,10 +344,15 @@ function identityParts(
       metrics.limited('login'),
     ),
     loginFailed: () => loginFailures.inc(),
-    passwordChanged: async (email) => {
-      await options
-        .onPasswordChanged?.(email)
-        .catch(failureReport(logger, 'a first password that was changed could not be removed'));
+    passwordChanged: async (email, userId) => {
+      if (options.onPasswordChanged === undefined) return;
+      try {
+        // Users of the same address in other organizations are younger than those of the first start.
+        const [oldest] = await store.database.asWorker((tx) => findLogins(tx, email));
+        if (oldest?.userId === userId) await options.onPasswordChanged(email);
+      } catch (error) {
+        reportKept(error);
+      }
     },
     secrets: {
       idempotency: derived(options.secret, 'idempotent answers'),
@@ -312,7 +360,7 @@ function identityParts(
       refresh: derived(options.secret, 'refresh tokens'),
     },
     putDomains: options.putDomains ?? ((_id, names) => Promise.resolve(names)),
-    isHttps: options.siteUrl.startsWith('https:'),
+    isHttps: options.siteUrl.startsWith('https:') || options.tls != null,
     organizationChanged: async (organizationId) => {
       await announcers.organizations.announceSoon(organizationId);
       await announcers.users.announceSoon(organizationId);
@@ -326,6 +374,7 @@ function identityParts(
 function allRoutes(
   options: GatewayOptions,
   parts: SessionParts,
+  principalOf: RouteParts['principalOf'],
   limits: RateLimits,
   eventRoutes: readonly Route[],
 ): readonly Route[] {
@@ -337,6 +386,7 @@ function allRoutes(
           siteUrl: options.siteUrl.replace(/\/$/, ''),
           ticketKey: derived(options.secret, 'links to files'),
           clock: parts.clock,
+          principalOf,
           seesMailbox: options.seesMailbox ?? (() => Promise.resolve(false)),
           seesWebhook: options.seesWebhook ?? (() => Promise.resolve(false)),
         })

@@ -10,11 +10,15 @@ import {
   DATABASES,
   banner,
   createBootstrap,
+  forgetFirstPassword,
   migrateAll,
   openDataFolder,
   readProcessName,
   reachableHost,
   siteAddresses,
+  SUPERADMIN_EMAIL,
+  withFirstPasswords,
+  type Bootstrap,
   writePrivateFile,
 } from '@dak/platform/deployment';
 import { scrubDatabases, startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
@@ -48,6 +52,9 @@ export const STANDALONE_VARIABLES = [
   'DAK_AUTH_PER_MINUTE',
   'DAK_ANONYMOUS_PER_MINUTE',
   'DAK_TRUSTED_PROXIES',
+  'DAK_HTTPS_CERT',
+  'DAK_HTTPS_KEY',
+  'DAK_SUPERADMIN_EMAIL',
   'DAK_METRICS_HOST',
   'DAK_METRICS_PORT',
   'DAK_LOG_LEVEL',
@@ -152,6 +159,12 @@ async function start(
     allow: config.DAK_WEBHOOK_ALLOW,
   });
   const addresses = await siteAddresses(config);
+  const superadminEmail = config.DAK_SUPERADMIN_EMAIL ?? SUPERADMIN_EMAIL;
+  let told: Bootstrap | null = null;
+  const tell = (bootstrap: Bootstrap): void => {
+    told = withFirstPasswords(bootstrap, data.secrets.firstRun);
+    writePrivateFile(file, told);
+  };
   const gateway = createGateway({
     databaseUrl: databases.gateway,
     log: events.log,
@@ -171,6 +184,12 @@ async function start(
         : { anonymousPerMinute: config.DAK_ANONYMOUS_PER_MINUTE }),
     },
     trustedProxies: config.DAK_TRUSTED_PROXIES,
+    tls: pemPaths('DAK_HTTPS', config.DAK_HTTPS_CERT, config.DAK_HTTPS_KEY),
+    onPasswordChanged: async (email) => {
+      if (!forgetFirstPassword(data.secrets.firstRun, email, superadminEmail)) return;
+      data.save();
+      if (told !== null) tell(told);
+    },
     ...combineBackends([
       mailService(mailChannel),
       webhookService(new InProcessChannel(webhook.registry)),
@@ -194,7 +213,7 @@ async function start(
   onStop(() => webhook.stop());
   onStop(() => gateway.close(10_000));
 
-  await gateway.ensureFirstRun({ secrets: data.secrets.firstRun });
+  await gateway.ensureFirstRun({ secrets: data.secrets.firstRun, superadminEmail });
   const { smtp, lmtp } = await mail.start();
   await webhook.start();
   const probes = await startProbeServer({
@@ -205,12 +224,17 @@ async function start(
   onStop(() => probes.close());
   // The API opens last, so that whoever reaches it finds everything running.
   await gateway.listen(addresses.port, config.DAK_HTTP_HOST);
-  const bootstrap = await createBootstrap(data, addresses, {
-    smtp: { host: config.DAK_SMTP_HOST, port: smtp },
-    lmtp: { host: config.DAK_SMTP_HOST, port: lmtp ?? 0 },
-  });
+  const bootstrap = await createBootstrap(
+    data,
+    addresses,
+    {
+      smtp: { host: config.DAK_SMTP_HOST, port: smtp },
+      lmtp: { host: config.DAK_SMTP_HOST, port: lmtp ?? 0 },
+    },
+    superadminEmail,
+  );
   bootstrap.metrics_url = `http://${reachableHost(config.DAK_METRICS_HOST)}:${probes.port}/metrics`;
-  writePrivateFile(file, bootstrap);
+  tell(bootstrap);
   isStarted = true;
   process.stdout.write(banner(bootstrap, file, config.DAK_MAIL_TRANSPORT));
   return { failed: Promise.race([failed, events.failed]) };

@@ -8,6 +8,7 @@ import {
   type FirstRun,
   type Gateway,
 } from '@dak/gateway';
+import type { Bootstrap } from '@dak/platform/deployment';
 import { InProcessChannel, ServiceRegistry } from '@dak/platform/grpc';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
@@ -137,14 +138,14 @@ async function describingGateway(undo: (() => unknown)[]): Promise<Gateway> {
 }
 
 async function seedOf({ bootstrap }: RunningDak): Promise<FirstRun> {
-  const idOf = async ({ email, password }: { email: string; password: string }) => {
+  const idOf = async ({ email, password }: Bootstrap['admin']) => {
     const response = await fetch(`${bootstrap.base_url}/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
     });
     const { user } = (await response.json()) as { user: { id: string } };
-    return { id: user.id, email, password };
+    return { id: user.id, email, password: password! };
   };
   return {
     organizationId: bootstrap.organization_id,

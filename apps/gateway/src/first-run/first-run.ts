@@ -1,4 +1,4 @@
-import { displayPrefix, hashApiKey, SCOPES, uuidv7 } from '@dak/kernel';
+import { displayPrefix, DomainError, hashApiKey, SCOPES, uuidv7 } from '@dak/kernel';
 import { newFirstRunSecrets, type FirstRunSecrets } from '@dak/platform/deployment';
 import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import type { GatewayTransaction } from '../database/gateway-store';
@@ -18,6 +18,7 @@ export interface FirstRun {
 export interface FirstRunOptions {
   /** Domain of the two e-mail addresses. @default dak.example */
   emailDomain?: string;
+  superadminEmail?: string;
   secrets?: FirstRunSecrets;
 }
 
@@ -31,22 +32,19 @@ export async function firstRun(
 ): Promise<FirstRun | null> {
   const domain = options.emailDomain ?? 'dak.example';
   const secrets = options.secrets ?? newFirstRunSecrets();
-  return parts.store.acrossTenants(NOBODY, async (tx) => {
-    await tx.query(`select pg_advisory_xact_lock(hashtext('dak first run'))::text as locked`);
-    if ((await tx.db.organization.count()) > 0) return null;
-    const superadmin = await addOrganization(parts, tx, {
-      name: 'Platform',
-      email: `superadmin@${domain}`,
-      displayName: 'Superadmin',
-      role: 'superadmin',
-      password: secrets.superadminPassword,
+  return inEmptyDatabase(parts, async (tx) => {
+    const adminPassword = known(secrets.adminPassword);
+    const superadminPassword = known(secrets.superadminPassword);
+    const superadmin = await addSuperadmin(parts, tx, {
+      email: options.superadminEmail ?? `superadmin@${domain}`,
+      password: superadminPassword,
     });
     const admin = await addOrganization(parts, tx, {
       name: 'Demo',
       email: `admin@${domain}`,
       displayName: 'Demo Admin',
       role: 'admin',
-      password: secrets.adminPassword,
+      password: adminPassword,
       domains: [domain],
     });
     await tx.db.apiKey.create({
@@ -62,15 +60,56 @@ export async function firstRun(
     });
     return {
       organizationId: admin.organizationId,
-      admin: { id: admin.id, email: admin.email, password: secrets.adminPassword },
+      admin: { id: admin.id, email: admin.email, password: adminPassword },
       apiKey: secrets.apiKey,
       superadmin: {
         id: superadmin.id,
         email: superadmin.email,
-        password: secrets.superadminPassword,
+        password: superadminPassword,
       },
     };
   });
+}
+
+/** Fills an empty database with a superadmin alone; null when there is an organization already. */
+export function firstSuperadmin(
+  parts: IdentityParts,
+  person: { email: string; password: string },
+): Promise<{ id: string } | null> {
+  return inEmptyDatabase(parts, (tx) => addSuperadmin(parts, tx, person));
+}
+
+function inEmptyDatabase<T>(
+  parts: IdentityParts,
+  work: (tx: GatewayTransaction) => Promise<T>,
+): Promise<T | null> {
+  return parts.store.acrossTenants(NOBODY, async (tx) => {
+    await tx.query(`select pg_advisory_xact_lock(hashtext('dak first run'))::text as locked`);
+    return (await tx.db.organization.count()) > 0 ? null : work(tx);
+  });
+}
+
+function addSuperadmin(
+  parts: IdentityParts,
+  tx: GatewayTransaction,
+  person: { email: string; password: string },
+) {
+  return addOrganization(parts, tx, {
+    name: 'Platform',
+    displayName: 'Superadmin',
+    role: 'superadmin',
+    ...person,
+  });
+}
+
+/** @throws DomainError when the password is gone, as after a change, although the database is empty */
+function known(password: string | null): string {
+  if (password !== null) return password;
+  throw new DomainError(
+    'conflict',
+    'first_run_failed',
+    'The database is empty, but the first passwords have been changed and removed already: restore the database, or begin with an empty data folder.',
+  );
 }
 
 interface FirstPerson {

@@ -28,6 +28,14 @@ export class MethodNotAllowedError extends Error {
   }
 }
 
+/** 408 likewise: the body did not come. */
+export class RequestTimeoutError extends Error {
+  override readonly name = 'RequestTimeoutError';
+  constructor() {
+    super('The request did not arrive in time: send it again, and without long pauses.');
+  }
+}
+
 export interface ErrorReply {
   status: number;
   code: string;
@@ -76,6 +84,14 @@ export function toErrorReply(error: unknown): ErrorReply {
       headers: [['Allow', error.allow]],
     };
   }
+  if (error instanceof RequestTimeoutError) {
+    return {
+      status: 408,
+      code: 'request_timeout',
+      sentence: error.message,
+      headers: [['Connection', 'close']],
+    };
+  }
   if (!(error instanceof DomainError)) {
     return {
       status: 500,
@@ -102,6 +118,7 @@ const TITLES: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   412: 'Precondition Failed',
   413: 'Content Too Large',

@@ -1,41 +1,59 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { DomainError } from '@dak/kernel';
 import type { Probes } from '@dak/platform/probes';
+import type { PemPair } from '@dak/platform/tls-files';
 import type { RequestHandler } from './request-handler';
 import { expectContinue } from './request-body';
 
 export interface HttpServerOptions {
   probes: Probes;
   handle: RequestHandler;
+  /** Speaks HTTPS with it instead of HTTP. */
+  tls?: PemPair | undefined;
 }
 
 /** Time for headers to arrive: a client that trickles them holds a socket, not a worker. */
 const HEADERS_TIMEOUT_MS = 20_000;
-/** Time for a whole request; large uploads are the longest. */
-const REQUEST_TIMEOUT_MS = 15 * 60_000;
+/** How often Node looks whether headers are late. */
+const HEADERS_CHECK_MS = 5_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** What is left of a body that nobody wants: time for a client to see its reply. */
+const REST_OF_BODY_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 const IDLE_SWEEP_MS = 50;
 
 /** The listening socket and Express, with probes before everything that can be slow or refused. */
 export class HttpServer {
-  private readonly server: Server;
+  private readonly server: Server | TlsServer;
 
   constructor(private readonly options: HttpServerOptions) {
     const app = express();
     app.disable('x-powered-by');
     app.disable('etag');
     app.use((request, response) => this.dispatch(request, response));
-    this.server = createServer(
-      {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        noDelay: true,
-      },
-      app,
-    );
+    const settings = {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: HEADERS_CHECK_MS,
+      // An import takes hours: every route has a time of its own, see streamBody.
+      requestTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+    };
+    this.server =
+      options.tls === undefined
+        ? createServer(settings, app)
+        : createTlsServer(
+            {
+              ...settings,
+              ...options.tls,
+              minVersion: 'TLSv1.2',
+              handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+            },
+            app,
+          );
     this.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       expectContinue(request);
       app(request as express.Request, response as express.Response);
@@ -64,6 +82,19 @@ export class HttpServer {
     });
   }
 
+  /** New connections get this certificate. */
+  setCertificate(pair: PemPair): void {
+    if ('setSecureContext' in this.server) {
+      this.server.setSecureContext({ ...pair, minVersion: 'TLSv1.2' });
+    }
+  }
+
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) =>
+      this.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+  }
+
   /** Not ready at once, no new connections; requests in flight get `graceMs` to end. */
   async close(graceMs = 10_000): Promise<void> {
     this.options.probes.stop();
@@ -80,8 +111,20 @@ export class HttpServer {
 
   private dispatch(request: IncomingMessage, response: ServerResponse): void {
     const { handle, probes } = this.options;
+    if (mayHaveBody(request)) response.once('finish', () => endWithoutBody(request));
     if (!probes.answerHealth(request, response)) handle(request, response);
   }
+}
+
+function mayHaveBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** A client that goes on sending after its reply, or stops in the middle, must not hold the socket. */
+function endWithoutBody(request: IncomingMessage): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => request.socket.destroy(), REST_OF_BODY_MS);
+  request.once('close', () => clearTimeout(timer));
 }
 
 /** What the HTTP parser refuses never reaches a route; it still gets the one error form. */

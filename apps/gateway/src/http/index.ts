@@ -1,3 +1,4 @@
+export { missingScope } from './access-check';
 export { pageLinks, pageReply } from './page-reply';
 export {
   idParams,

@@ -1,6 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError, InvalidError } from '@dak/kernel';
+import { RequestTimeoutError } from './error-status';
+
+/** Milliseconds. */
+export interface BodyTimes {
+  /** Without a byte of what is waited for. */
+  idleMs: number;
+  /** For a whole JSON body; streams have the time of their route. */
+  jsonMs: number;
+}
+
+/** A slow line needs 80 s for 10 MB; who sends nothing for half a minute holds a socket for nothing. */
+export const BODY_TIMES: BodyTimes = { idleMs: 30_000, jsonMs: 120_000 };
 
 export const JSON_BODY_LIMIT = 10 * 1024 * 1024;
 
@@ -31,6 +43,7 @@ export async function readJson(
   request: IncomingMessage,
   response: ServerResponse,
   limit: number,
+  times: BodyTimes,
 ): Promise<JsonBody> {
   const length = request.headers['content-length'];
   if (length === '0' || (length === undefined && !request.headers['transfer-encoding'])) {
@@ -39,7 +52,7 @@ export async function readJson(
   checkJsonType(request);
   if (Number(length) > limit) throw tooLarge(limit);
   mayGoOn(request, response);
-  const bytes = await readAll(request, limit);
+  const bytes = await readAll(request, limit, times);
   return bytes.length === 0 ? NO_BODY : { value: parseJson(bytes), bytes };
 }
 
@@ -78,12 +91,23 @@ function refuseEncoding(request: IncomingMessage): void {
   }
 }
 
-function readAll(request: IncomingMessage, limit: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
+function readAll(request: IncomingMessage, limit: number, times: BodyTimes): Promise<Uint8Array> {
+  // Most bodies come with their headers: no timer for those.
+  let clock: BodyClock | null = null;
+  const read = new Promise<Uint8Array>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const late = setImmediate(() => {
+      clock = new BodyClock(times.idleMs, times.jsonMs, () => {
+        discard(request);
+        reject(new RequestTimeoutError());
+      });
+    });
+    request.once('close', () => clearImmediate(late));
+    request.once('end', () => clearImmediate(late));
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
+      clock?.refresh();
       if (size > limit) {
         chunks.length = 0;
         discard(request);
@@ -95,26 +119,72 @@ function readAll(request: IncomingMessage, limit: number): Promise<Uint8Array> {
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     request.once('error', () => reject(new InvalidError('The request body ended early.')));
   });
+  return read.finally(() => clock?.stop());
 }
 
-/** The raw body, cut off with an error above `limit` bytes. */
+/** Ends the waiting for a body: after a silence, or in any case after a time. */
+class BodyClock {
+  private readonly idle: NodeJS.Timeout;
+  private readonly total: NodeJS.Timeout;
+
+  constructor(idleMs: number, totalMs: number, onTimeout: () => void) {
+    this.idle = setTimeout(onTimeout, idleMs);
+    this.total = setTimeout(onTimeout, Math.min(totalMs, LONGEST_TIMER_MS));
+  }
+
+  refresh(): void {
+    this.idle.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.idle);
+    clearTimeout(this.total);
+  }
+}
+
+/** Above, Node fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The raw body, cut off with an error above `limit` bytes, after a silence of the client, and after `times.totalMs`. While
+ * the reader is busy the client is not waited for.
+ */
 export async function* streamBody(
   request: IncomingMessage,
   response: ServerResponse,
   limit: number,
+  times: { idleMs: number; totalMs: number },
 ): AsyncIterable<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   mayGoOn(request, response);
   let size = 0;
+  const endsAt = performance.now() + times.totalMs;
   // The socket must outlive an early end of the loop: the reply still has to go out.
+  const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      size += (chunk as Buffer).length;
+    for (;;) {
+      const left = Math.min(times.idleMs, endsAt - performance.now());
+      const next = (await within(left, chunks.next())) as IteratorResult<Buffer>;
+      if (next.done === true) return;
+      size += next.value.length;
       if (size > limit) throw tooLarge(limit);
-      yield chunk as Buffer;
+      yield next.value;
     }
   } finally {
     discard(request);
+  }
+}
+
+/** @throws RequestTimeoutError */
+async function within<T>(ms: number, waited: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RequestTimeoutError()), Math.max(0, ms));
+  });
+  try {
+    return await Promise.race([waited, timeout]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from './access-check';
 import { credentialOf, type Authenticator, type KnownCredential } from './authenticator';
 import type { ClientAddressOf } from './client-address';
-import { asDependencyFailure, MethodNotAllowedError } from './error-status';
+import { asDependencyFailure, MethodNotAllowedError, RequestTimeoutError } from './error-status';
 import type { HttpMetrics, RouteTimer } from './http-metrics';
 import { PathMatcher } from './path-matcher';
 import {
@@ -19,7 +19,13 @@ import {
   type Allowance,
   type RateLimiter,
 } from './rate-limiter';
-import { checkMediaType, JSON_BODY_LIMIT, readJson, streamBody } from './request-body';
+import {
+  checkMediaType,
+  JSON_BODY_LIMIT,
+  readJson,
+  streamBody,
+  type BodyTimes,
+} from './request-body';
 import {
   parseIdempotencyKey,
   parseIfMatch,
@@ -38,6 +44,7 @@ export interface RequestHandlerDeps {
   limiter: RateLimiter;
   writeAudit: AuditWriter;
   clientAddressOf: ClientAddressOf;
+  bodyTimes: BodyTimes;
   /** Headers of every reply. */
   headers: HeaderList;
   metrics: HttpMetrics;
@@ -117,7 +124,7 @@ class Exchange {
       status = await this.serve();
     } catch (thrown) {
       const error = asDependencyFailure(thrown);
-      if (!(error instanceof DomainError) && !(error instanceof MethodNotAllowedError)) {
+      if (!isExpected(error)) {
         this.deps.onError(error, this.requestId, this.label);
       }
       status = writeError(this.request, this.response, this.headers(), this.requestId, error);
@@ -197,19 +204,25 @@ class Exchange {
 
   private async readBody(
     context: RequestContext,
-    { route, input, label }: CompiledRoute,
+    { route, input, label, timeoutMs }: CompiledRoute,
   ): Promise<void> {
+    const { bodyTimes } = this.deps;
     let bytes: Uint8Array | null = null;
     if (route.bodyKind === 'json') {
       const limit = route.maxBodyBytes ?? JSON_BODY_LIMIT;
-      const body = await readJson(this.request, this.response, limit);
+      const body = await readJson(this.request, this.response, limit, bodyTimes);
+      // The time of a slow line is not the handler's.
+      context.deadline = this.deps.clock() + timeoutMs;
       context.body = input.body(body.value);
       bytes = body.bytes;
     } else if (route.bodyKind !== 'none') {
       const isMultipart = route.bodyKind === 'multipart';
       checkMediaType(this.request, route.consumes ?? [isMultipart ? 'multipart/form-data' : '*/*']);
       const limit = route.maxBodyBytes ?? DEFAULT_STREAM_LIMIT;
-      context.bodyStream = streamBody(this.request, this.response, limit);
+      context.bodyStream = streamBody(this.request, this.response, limit, {
+        idleMs: bodyTimes.idleMs,
+        totalMs: timeoutMs,
+      });
     }
     if (route.idempotency === 'none') return;
     const key = parseIdempotencyKey(this.request.headers['idempotency-key']);
@@ -291,6 +304,14 @@ class Exchange {
     if (this.allowance !== null) pushRateHeaders(headers, this.allowance);
     return headers;
   }
+}
+
+function isExpected(error: unknown): boolean {
+  return (
+    error instanceof DomainError ||
+    error instanceof MethodNotAllowedError ||
+    error instanceof RequestTimeoutError
+  );
 }
 
 function withoutLastSlash(path: string): string {

@@ -13,7 +13,7 @@ import {
   type KnownCredential,
 } from '../http/authenticator';
 import type { AccessClaims, AccessTokens } from './access-token';
-import { findApiKey, findSession, type CredentialRow } from './credential-store';
+import { findApiKey, findApiKeyById, findSession, type CredentialRow } from './credential-store';
 import type { IdentityVersions } from './identity-versions';
 import type { LastUsedRecorder } from './last-used-recorder';
 import { effectiveScopes, scopesOfRole } from './role-scopes';
@@ -21,6 +21,8 @@ import { effectiveScopes, scopesOfRole } from './role-scopes';
 /** Whatever happens to the shared state, nothing is believed longer than this. */
 const MAX_AGE_MS = 30_000;
 const CACHE_LIMIT = 20_000;
+
+export type CredentialHolder = Pick<Principal, 'type' | 'organizationId' | 'credentialId'>;
 
 interface Remembered extends KnownCredential {
   readonly principal: Principal;
@@ -66,6 +68,18 @@ export class CredentialAuthenticator implements Authenticator {
       : await this.resolveToken(credential);
     this.touch(found.principal);
     return found;
+  }
+
+  /**
+   * Who holds a credential now that something was made with, such as a link.
+   * @throws DomainError unauthenticated when it has ended
+   */
+  async principalOf(holder: CredentialHolder): Promise<Principal> {
+    const { type, organizationId, credentialId } = holder;
+    const find = type === 'session' ? findSession : findApiKeyById;
+    const row = await find(this.deps.database, organizationId, credentialId);
+    if (row === null || !isUsable(row, this.deps.clock())) throw invalidCredentials();
+    return toPrincipal(row);
   }
 
   private touch(principal: Principal): void {

@@ -33,7 +33,7 @@ const PERSON = `
             order by m.department_id
          )              as "departmentIds"`;
 
-const FIND_KEY = `
+const KEY = `
   select ${PERSON},
          k.id           as "credentialId",
          k.scopes       as "scopes",
@@ -42,8 +42,14 @@ const FIND_KEY = `
          k.last_used_at as "lastUsedAt"
     from api_key k
     join user_account u on u.organization_id = k.organization_id and u.id = k.user_id
-    join organization o on o.id = k.organization_id
+    join organization o on o.id = k.organization_id`;
+
+const FIND_KEY = `${KEY}
    where k.secret_hash = $1`;
+
+const FIND_KEY_BY_ID = `${KEY}
+   where k.organization_id = $1
+     and k.id = $2`;
 
 const FIND_SESSION = `
   select ${PERSON},
@@ -62,6 +68,17 @@ const FIND_SESSION = `
 export async function findApiKey(database: Database, hash: Buffer): Promise<CredentialRow | null> {
   const [rows] = await database.batchAsWorker([
     { name: 'find_api_key', text: FIND_KEY, values: [hash] },
+  ]);
+  return (rows?.[0] as CredentialRow | undefined) ?? null;
+}
+
+export async function findApiKeyById(
+  database: Database,
+  organizationId: string,
+  keyId: string,
+): Promise<CredentialRow | null> {
+  const [rows] = await database.batchInTenant(organizationId, [
+    { name: 'find_api_key_by_id', text: FIND_KEY_BY_ID, values: [organizationId, keyId] },
   ]);
   return (rows?.[0] as CredentialRow | undefined) ?? null;
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock, Principal } from '@dak/kernel';
+import type { Clock, Principal, Scope } from '@dak/kernel';
 import { UploadRecord } from '@dak/contracts/api';
 import type { UploadDescription, UploadRequest } from '@dak/contracts/mail';
-import { defineRoute, type Route } from '../http';
+import { defineRoute, missingScope, type Route } from '../http';
+import type { CredentialHolder } from '../identity/credential-authenticator';
 import type { MailClients } from './mail-clients';
 import { readMultipartFile } from './multipart-file';
 import { openTicket, sealTicket } from './sealed-ticket';
@@ -15,6 +16,7 @@ export interface AttachmentRouteOptions {
   /** Where clients reach the site, without a slash at the end. */
   readonly siteUrl: string;
   readonly clock: Clock;
+  readonly principalOf: (holder: CredentialHolder) => Promise<Principal>;
 }
 
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
@@ -32,7 +34,7 @@ const tokenParams = z.object({ token: z.string().regex(/^upl_[A-Za-z0-9_-]{32}$/
 const ticketParams = z.object({ ticket: z.string().min(1).max(4096) });
 
 interface DownloadTicket {
-  principal: Principal;
+  holder: CredentialHolder;
   conversationId: string;
   messageId: string;
   attachmentId: string;
@@ -40,15 +42,21 @@ interface DownloadTicket {
 }
 
 interface UploadTicket {
-  principal: Principal;
+  holder: CredentialHolder;
   description: UploadDescription;
 }
 
 /** Uploads and downloads; all content is streamed. */
 export function attachmentRoutes(
   { attachments }: Pick<MailClients, 'attachments'>,
-  { ticketKey, siteUrl, clock }: AttachmentRouteOptions,
+  { ticketKey, siteUrl, clock, principalOf }: AttachmentRouteOptions,
 ): Route[] {
+  /** A link ends with the credential that made it, and with the scope that was needed for it. */
+  const callerOf = async (holder: CredentialHolder, scope: Scope): Promise<Principal> => {
+    const principal = await principalOf(holder);
+    if (!principal.scopes.includes(scope)) throw missingScope([scope]);
+    return principal;
+  };
   return [
     defineRoute({
       ...common,
@@ -105,7 +113,7 @@ export function attachmentRoutes(
         const token = `upl_${randomBytes(24).toString('base64url')}`;
         const expiresAt = clock() + UPLOAD_LINK_MS;
         const content: UploadTicket = {
-          principal,
+          holder: holderOf(principal),
           description: {
             filename: body.filename,
             contentType: body.content_type ?? 'application/octet-stream',
@@ -138,12 +146,13 @@ export function attachmentRoutes(
       request: { params: ticketParams },
       responses: upload,
       handler: async ({ params, bodyStream, call }) => {
-        const { principal, description } = openTicket<UploadTicket>(
+        const { holder, description } = openTicket<UploadTicket>(
           ticketKey,
           UPLOAD,
           params.ticket,
           clock(),
         );
+        const principal = await callerOf(holder, 'mail.send');
         const requests = requestsOf(description, bodyStream);
         return created(await attachments.upload(requests, { ...call, principal }));
       },
@@ -193,7 +202,7 @@ export function attachmentRoutes(
         };
         const { filename } = await attachments.describeAttachment(where, call);
         const expiresAt = clock() + DOWNLOAD_LINK_MS;
-        const content: DownloadTicket = { principal, ...where, filename };
+        const content: DownloadTicket = { holder: holderOf(principal), ...where, filename };
         const ticket = sealTicket(ticketKey, DOWNLOAD, { expiresAt, content });
         return {
           status: 200,
@@ -217,8 +226,8 @@ export function attachmentRoutes(
       },
       handler: async ({ params, call }) => {
         const ticket = openTicket<DownloadTicket>(ticketKey, DOWNLOAD, params.ticket, clock());
-        const { principal, filename, ...where } = ticket;
-        const asCaller = { ...call, principal };
+        const { holder, filename, ...where } = ticket;
+        const asCaller = { ...call, principal: await callerOf(holder, 'mail.read') };
         // Asked again: whoever made the link may have lost the mailbox since.
         const { sizeBytes } = await attachments.describeAttachment(where, asCaller);
         return {
@@ -237,6 +246,10 @@ export function attachmentRoutes(
       },
     }),
   ];
+}
+
+function holderOf({ type, organizationId, credentialId }: Principal): CredentialHolder {
+  return { type, organizationId, credentialId };
 }
 
 async function* requestsOf(

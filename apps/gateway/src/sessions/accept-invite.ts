@@ -71,6 +71,6 @@ export async function acceptInvite(
       return taken;
     }),
   );
-  await parts.passwordChanged(row.email);
+  await parts.passwordChanged(row.email, row.userId);
   return startSession(parts, row, caller, 'invite.accepted');
 }

@@ -38,6 +38,6 @@ export async function changePassword(
       });
     }),
   );
-  await parts.passwordChanged(person.email);
+  await parts.passwordChanged(person.email, userId);
   return { status: 204 };
 }

@@ -23,7 +23,7 @@ export interface SessionParts extends IdentityParts {
   /** Counts logins with a wrong password or of nobody. */
   loginFailed: () => void;
   /** Whoever keeps a first password of this address forgets it; never rejects. */
-  passwordChanged: (email: string) => Promise<void>;
+  passwordChanged: (email: string, userId: string) => Promise<void>;
 }
 
 /** Who asks for a session, and from where. */

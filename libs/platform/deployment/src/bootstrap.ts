@@ -1,5 +1,8 @@
 import { DomainError } from '@dak/kernel';
 import type { DataFolder } from './data-folder';
+import { ADMIN_EMAIL, SUPERADMIN_EMAIL } from './first-passwords';
+import type { FirstRunSecrets } from './first-run-secrets';
+import { localRequest } from './local-request';
 import type { SiteAddresses } from './site-addresses';
 
 /** What `<data folder>/bootstrap.json` tells: addresses of this run, credentials as the first one made them. */
@@ -11,16 +14,15 @@ export interface Bootstrap {
   smtp: { host: string; port: number };
   lmtp: { host: string; port: number };
   organization_id: string;
-  admin: { email: string; password: string };
-  superadmin: { email: string; password: string };
+  /** The password is null once it was changed. */
+  admin: { email: string; password: string | null };
+  superadmin: { email: string; password: string | null };
   api_key: string;
   mailboxes: { id: string; address: string }[];
 }
 
 export type MailAddresses = Pick<Bootstrap, 'smtp' | 'lmtp'>;
 
-const ADMIN_EMAIL = 'admin@dak.example';
-const SUPERADMIN_EMAIL = 'superadmin@dak.example';
 const DEMO_MAILBOXES = [
   { address: 'support@dak.example', display_name: 'Dak Support', client_id: 'demo-support' },
   { address: 'sales@dak.example', display_name: 'Dak Sales', client_id: 'demo-sales' },
@@ -32,11 +34,12 @@ const DEMO_MAILBOXES = [
  */
 export async function createBootstrap(
   data: DataFolder,
-  { local, site }: SiteAddresses,
+  { local, site, certificateFile }: SiteAddresses,
   mail: MailAddresses,
+  superadminEmail: string = SUPERADMIN_EMAIL,
 ): Promise<Bootstrap> {
   const { firstRun } = data.secrets;
-  const client = new BootstrapClient(`${local}/api/v1`, firstRun.apiKey);
+  const client = new BootstrapClient(`${local}/api/v1`, firstRun.apiKey, certificateFile);
   const isFirstRun = data.secrets.organizationId === null;
   const organizationId = (await client.organizationId()) ?? data.secrets.organizationId ?? '';
   if (isFirstRun) {
@@ -50,9 +53,21 @@ export async function createBootstrap(
     ...mail,
     organization_id: organizationId,
     admin: { email: ADMIN_EMAIL, password: firstRun.adminPassword },
-    superadmin: { email: SUPERADMIN_EMAIL, password: firstRun.superadminPassword },
+    superadmin: { email: superadminEmail, password: firstRun.superadminPassword },
     api_key: firstRun.apiKey,
     mailboxes: await client.mailboxes(),
+  };
+}
+
+/** As they are now: a changed one is gone. */
+export function withFirstPasswords<B extends Pick<Bootstrap, 'admin' | 'superadmin'>>(
+  bootstrap: B,
+  { adminPassword, superadminPassword }: FirstRunSecrets,
+): B {
+  return {
+    ...bootstrap,
+    admin: { ...bootstrap.admin, password: adminPassword },
+    superadmin: { ...bootstrap.superadmin, password: superadminPassword },
   };
 }
 
@@ -61,6 +76,7 @@ class BootstrapClient {
   constructor(
     private readonly baseUrl: string,
     private readonly apiKey: string,
+    private readonly certificateFile: string | null,
   ) {}
 
   /** Null when the first key has been revoked since. */
@@ -83,17 +99,20 @@ class BootstrapClient {
   }
 
   private async call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const response = await fetch(`${this.baseUrl}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.apiKey}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (response.status === 401) return null;
-    const answer: unknown = await response.json();
-    if (!response.ok) {
+    const headers: Record<string, string> = { authorization: `Bearer ${this.apiKey}` };
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    if (content !== undefined) {
+      headers['content-type'] = 'application/json';
+      headers['content-length'] = String(Buffer.byteLength(content));
+    }
+    const { status, text } = await localRequest(
+      `${this.baseUrl}${path}`,
+      { method, headers, ...(content === undefined ? {} : { body: content }) },
+      this.certificateFile,
+    );
+    if (status === 401) return null;
+    const answer: unknown = JSON.parse(text);
+    if (status >= 300) {
       const { error } = answer as { error: string };
       throw new DomainError('internal', 'first_run_failed', `${method} ${path}: ${error}`);
     }

@@ -3,8 +3,9 @@ import { newApiKey } from '@dak/kernel';
 
 /** What the first start of a deployment makes up; a caller that stores it before the run cannot lose it. */
 export interface FirstRunSecrets {
-  adminPassword: string;
-  superadminPassword: string;
+  /** Null once the person has another one. */
+  adminPassword: string | null;
+  superadminPassword: string | null;
   /** Of the demo organization's admin, with all scopes. */
   apiKey: string;
 }

@@ -1,5 +1,10 @@
 export { banner } from './banner';
-export { createBootstrap, type Bootstrap, type MailAddresses } from './bootstrap';
+export {
+  createBootstrap,
+  withFirstPasswords,
+  type Bootstrap,
+  type MailAddresses,
+} from './bootstrap';
 export {
   lockDataFolder,
   openDataFolder,
@@ -9,6 +14,7 @@ export {
 } from './data-folder';
 export { DATABASES, migrateAll, type DatabaseName, type DatabaseUrls } from './databases';
 export { holdOffline } from './hold-offline';
+export { ADMIN_EMAIL, forgetFirstPassword, SUPERADMIN_EMAIL } from './first-passwords';
 export { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
 export { readProcessName } from './process-name';
 export { reachableHost, siteAddresses, type SiteAddresses } from './site-addresses';

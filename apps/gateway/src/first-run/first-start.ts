@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  forgetFirstPassword,
+  newFirstRunSecrets,
+  SUPERADMIN_EMAIL,
+  writePrivateFile,
+} from '@dak/platform/deployment';
+import { readFirstRunFile, type FirstRunFile } from '../config';
+import type { Gateway } from '../service';
+
+export interface FirstStartOptions {
+  /** What to make; absent = a superadmin alone. */
+  file: string | undefined;
+  superadminEmail: string | undefined;
+}
+
+/**
+ * Fills an empty database with what the file names, and in any case with a superadmin: who could make the first
+ * organization otherwise?
+ * @returns what was made up here and nobody can read again; null when there is no such thing
+ */
+export async function firstStart(
+  gateway: Pick<Gateway, 'ensureFirstRun' | 'ensureSuperadmin'>,
+  { file, superadminEmail }: FirstStartOptions,
+): Promise<{ superadmin: { email: string; password: string } } | null> {
+  const named: FirstRunFile = file === undefined ? {} : readFirstRunFile(file);
+  const isMadeUp = typeof named.superadminPassword !== 'string';
+  const password = named.superadminPassword ?? newFirstRunSecrets().superadminPassword!;
+  const email = superadminEmail ?? (isMadeUp ? unguessableEmail() : SUPERADMIN_EMAIL);
+  const { adminPassword, apiKey } = named;
+  const made =
+    typeof adminPassword === 'string' && typeof apiKey === 'string'
+      ? await gateway.ensureFirstRun({
+          superadminEmail: email,
+          secrets: { adminPassword, apiKey, superadminPassword: password },
+        })
+      : await gateway.ensureSuperadmin({ email, password });
+  return made !== null && isMadeUp ? { superadmin: { email, password } } : null;
+}
+
+/** Half of what it takes to sign in is not known to everybody who has read the documents. */
+function unguessableEmail(): string {
+  return `superadmin-${randomBytes(4).toString('hex')}@dak.example`;
+}
+
+/** A first password that was changed is taken out of the file, where that can be written. */
+export function forgetInFile({ file, superadminEmail }: FirstStartOptions, email: string): void {
+  if (file === undefined) return;
+  const named = JSON.parse(readFileSync(file, 'utf8')) as Parameters<typeof forgetFirstPassword>[0];
+  if (forgetFirstPassword(named, email, superadminEmail)) writePrivateFile(file, named);
+}
