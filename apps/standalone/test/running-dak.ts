@@ -26,8 +26,11 @@ export interface ServiceProcess {
   grpc: string | null;
 }
 
+/** As a first start writes it, before a password is changed. */
+export type FirstBootstrap = Bootstrap & Record<'admin' | 'superadmin', { password: string }>;
+
 export interface RunningDak {
-  bootstrap: Bootstrap;
+  bootstrap: FirstBootstrap;
   /** As `bootstrap.json` has them now; none when all is one process. */
   processes(): ServiceProcess[];
   /** Lines of the log at level error and above, so far. */
@@ -91,7 +94,7 @@ export async function startDak(
     }
     await delay(20);
   }
-  const bootstrap = JSON.parse(readFileSync(file, 'utf8')) as Bootstrap;
+  const bootstrap = JSON.parse(readFileSync(file, 'utf8')) as FirstBootstrap;
   const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
   return {
     bootstrap,
