@@ -210,4 +210,28 @@ describe('retention and erasure on a data folder', () => {
     expect((await dak.api('GET', '/audit/verify', undefined, platform)).body.valid).toBe(true);
     expect(dak.errors).toEqual([]);
   }, 240_000);
+
+  it('goes on with an erasure that a crash has interrupted', async () => {
+    const platform = await as(dak.bootstrap.superadmin);
+    const name = 'Interrupted Works';
+    const admin = { email: 'ines@interrupted.example', display_name: 'Ines' };
+    const made = await dak.api('POST', '/admin/organizations', { name, admin }, platform);
+    const path = `/admin/organizations/${made.body.id}`;
+    await dak.api('PATCH', path, { status: 'suspended' }, platform);
+    const asked = dak.api('POST', `${path}/erase`, { name }, platform).catch(() => null);
+    await eventually('the erasure has begun', async () => {
+      const { status } = await dak.api('GET', `${path}/erase`, undefined, platform);
+      return status === 200;
+    });
+    await dak.kill();
+    await asked;
+    dak = await startDak(dataDir);
+    const again = await as(dak.bootstrap.superadmin);
+    await eventually(
+      'the organization is gone',
+      async () => (await dak.api('GET', path, undefined, again)).status === 404,
+      60_000,
+    );
+    expect(filesWith(dataDir, 'ines@interrupted')).toEqual([]);
+  }, 240_000);
 });
