@@ -2,6 +2,7 @@ import { createReadStream, readdirSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import pg from 'pg';
 import { BLOB_REMOVAL_LOCK } from '@dak/platform/blobs';
 import { DATABASES, type DatabaseName } from '@dak/platform/deployment';
 import { beginIn, endIn } from './backup-folder';
@@ -51,9 +52,12 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BackupSumm
   beginIn(folder, { what: 'a backup' });
   await chmod(folder, 0o700);
   const urls = databaseUrls(options.adminUrl);
-  const view = await openOneMoment(urls);
+  const keeper = await keepBlobs(urls.mail);
+  const view = await openOneMoment(urls).catch(async (error: unknown) => {
+    await keeper.end();
+    throw error;
+  });
   try {
-    await view.clients.mail.query(`select pg_advisory_lock_shared(${BLOB_REMOVAL_LOCK})`);
     progress(`The moment of the backup is ${view.moment}.`);
     const files: BackupFile[] = [];
     const databases = {} as Record<DatabaseName, DatabaseContent>;
@@ -95,7 +99,17 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BackupSumm
     };
   } finally {
     await view.end();
+    await keeper.end();
   }
+}
+
+/** From before the moment on: what a row refers to then stays until its blob is copied. */
+async function keepBlobs(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'dak backup' });
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query(`select pg_advisory_lock_shared(${BLOB_REMOVAL_LOCK})`);
+  return client;
 }
 
 function databaseUrls(adminUrl: string): Record<DatabaseName, string> {
