@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OrganizationState, UserState } from '../src/service';
+import { Client } from 'pg';
+import type { KeyEnd, OrganizationState, UserState } from '../src/service';
 import { startGateway } from './gateway-under-test';
 
 describe('what the services are told about organizations', () => {
@@ -122,4 +123,58 @@ describe('what the services are told about people', () => {
       await site.close();
     }
   });
+});
+
+describe('what the services are told about API keys', () => {
+  it('is the end of each, before a revocation is answered, and again until it is heard', async () => {
+    const told: KeyEnd[] = [];
+    let broken = false;
+    const site = await startGateway({
+      announceKeyEnd: (end) => {
+        if (broken) return Promise.reject(new Error('not reachable'));
+        told.push(end);
+        return Promise.resolve();
+      },
+    });
+    const until = async (check: () => boolean): Promise<void> => {
+      const deadline = Date.now() + 10_000;
+      while (!check()) {
+        if (Date.now() > deadline) throw new Error(`told only ${JSON.stringify(told)}`);
+        await delay(50);
+      }
+    };
+    try {
+      const client = site.client(site.seed.apiKey);
+      const make = async (expiresAt?: string): Promise<string> => {
+        const fields = { name: 'key', scopes: ['mail.read'], expires_at: expiresAt };
+        return (await client.post('/settings/api-keys', fields)).body.id;
+      };
+      const [first, second] = [await make(), await make()];
+      await client.delete(`/settings/api-keys/${first}`);
+      const { organizationId } = site.seed;
+      expect(told).toMatchObject([{ organizationId, keyId: first }]);
+
+      broken = true;
+      await client.delete(`/settings/api-keys/${second}`);
+      expect(told).toHaveLength(1);
+      broken = false;
+      await until(() => told.some(({ keyId }) => keyId === second));
+
+      const third = await make(new Date(Date.now() + 200).toISOString());
+      await until(() => told.some(({ keyId }) => keyId === third));
+      expect(told).toHaveLength(3);
+
+      // Whatever a request of the key was still making: told once more when none can be left.
+      const owner = new Client({ connectionString: site.database.adminUrl });
+      await owner.connect();
+      await owner.query(
+        `update api_key set revoked_at = now() - interval '3 minutes' where id = $1`,
+        [first],
+      );
+      await owner.end();
+      await until(() => told.filter(({ keyId }) => keyId === first).length === 2);
+    } finally {
+      await site.close();
+    }
+  }, 45_000);
 });

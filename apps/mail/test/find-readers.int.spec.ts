@@ -61,6 +61,38 @@ describe('findReaders', () => {
     departmentIds: string[] = [],
   ) => mail.mailboxes.putAssignments({ mailboxId, users, departmentIds }, as(admin));
 
+  it('tells those who may also send', async () => {
+    const admin = principal();
+    const { organizationId } = admin;
+    const [mailboxId] = await openMailboxes(admin, 1);
+    const department = uuidv7();
+    const users = ACCESS.map(() => principal({ organizationId, role: 'user' }));
+    const colleague = principal({ organizationId, role: 'user', departmentIds: [department] });
+    const both = principal({ organizationId, role: 'user', departmentIds: [department] });
+    await assign(
+      admin,
+      mailboxId!,
+      [...users, both].map(({ userId }, index) => ({ userId, access: ACCESS[index] ?? 'read' })),
+      [department],
+    );
+    const { conversationId } = await mail.receive(organizationId, mailboxId!);
+    const everybody = [...users, colleague, both];
+    const reply = await findReaders(mail.database, {
+      organizationId,
+      places: [place(conversationId), place(uuidv7())],
+      readers: everybody.map(({ userId, departmentIds }) => ({
+        userId,
+        departmentIds: [...departmentIds],
+      })),
+    });
+    const [told, nothing] = reply.places;
+    const ids = (some: Principal[]) => some.map(({ userId }) => userId).sort();
+    expect([...told!.userIds].sort()).toEqual(ids(everybody));
+    const senders = users.filter((_, index) => ACCESS[index] === 'send');
+    expect([...told!.senderIds].sort()).toEqual(ids([...senders, colleague, both]));
+    expect(nothing).toEqual({ userIds: [], senderIds: [] });
+  });
+
   it('says yes exactly where the list of that user shows the conversation', async () => {
     const admin = principal();
     const { organizationId } = admin;

@@ -1,5 +1,6 @@
 import { LabelRecord, MailboxRecord, SearchHitRecord } from '@dak/contracts/api';
 import { uuidv7 } from '@dak/kernel';
+import { Client } from 'pg';
 import { ownDomain, principal } from './mail-fixtures';
 import {
   LIST,
@@ -206,6 +207,56 @@ describe('labels', () => {
     await expect(mail.labels.deleteLabel({ id: made.id }, as(admin))).rejects.toMatchObject({
       kind: 'not_found',
     });
+  });
+
+  it('finishes a deletion and a new name that were interrupted when they are asked for again', async () => {
+    const box = await mail.mailboxes.createMailbox(
+      createRequest(`again-${uuidv7().slice(-10)}@example.org`),
+      as(admin),
+    );
+    const { conversationId: id } = await mail.receive(organizationId, box.id);
+    await mail.conversations.changeLabels({ id, add: ['hold'], remove: [] }, as(admin));
+    const made = await recordOf<{ id: string }>(
+      mail.labels.createLabel({ name: 'hold' }, as(admin)),
+    );
+    const rename = () =>
+      mail.labels.updateLabel({ id: made.id, fields: ['name'], name: 'kept' }, as(admin));
+    const remove = () => mail.labels.deleteLabel({ id: made.id }, as(admin));
+    const labelsNow = async () =>
+      (await recordOf<{ labels: string[] }>(mail.conversations.getConversation({ id }, as(admin))))
+        .labels;
+    const owner = new Client({ connectionString: mail.adminUrl });
+    await owner.connect();
+    const interrupted = async (work: () => Promise<unknown>) => {
+      await owner.query(`
+        create function refuse() returns trigger language plpgsql as $$ begin raise 'interrupted'; end $$;
+        create trigger refuse before update on conversation for each row execute function refuse()`);
+      await expect(work()).rejects.toThrow('interrupted');
+      await owner.query('drop trigger refuse on conversation; drop function refuse()');
+    };
+    try {
+      await interrupted(rename);
+      await rename();
+      expect(await labelsNow()).toEqual(['kept']);
+      await interrupted(remove);
+      expect(await labelsNow()).toEqual(['kept']);
+      await remove();
+      expect(await labelsNow()).toEqual([]);
+    } finally {
+      await owner.end();
+    }
+  });
+
+  it('is not for regular users to change', async () => {
+    const user = as(principal({ organizationId, role: 'user' }));
+    const id = uuidv7();
+    for (const change of [
+      async () => mail.labels.createLabel({ name: 'x' }, user),
+      async () => mail.labels.updateLabel({ id, fields: [] }, user),
+      async () => mail.labels.deleteLabel({ id }, user),
+    ]) {
+      await expect(change()).rejects.toMatchObject({ code: 'missing_role' });
+    }
   });
 });
 
