@@ -106,8 +106,8 @@ export interface SpoolClaim {
 }
 
 /** Organizations and flows that one claim looks at. */
-const MAX_ORGANIZATIONS = 16;
-const MAX_FLOWS = 64;
+const MAX_ORGANIZATIONS = 8;
+const MAX_FLOWS = 16;
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -137,7 +137,7 @@ const CLAIM = `
          select f.organization_id, r.next, f.first, f.step + 1
            from flows f
            cross join lateral (${ring('flow', 'priority = $4 and organization_id = f.organization_id', 'f.flow')}) r
-          where f.step < greatest(4, ${MAX_FLOWS} / (select count(*) from organizations))
+          where f.step < greatest(2, ${MAX_FLOWS} / (select count(*) from organizations))
             and r.next is not null and r.next <> f.first),
        open as (
          select organization_id, flow, step from flows where split_part(flow, '|', 1) <> all($7::text[])),
@@ -151,7 +151,7 @@ const CLAIM = `
                   where priority = $4 and organization_id = o.organization_id and flow = o.flow
                     and next_attempt_at <= now()
                   order by next_attempt_at
-                  limit greatest(1, $1 / (select count(*) from open))
+                  limit ($1 - 1) / greatest(1, (select count(*) from open)) + 1
                     for update skip locked) s),
        fitting as (
          select organization_id, id, row_number() over w as place, sum(size_bytes) over w as bytes
