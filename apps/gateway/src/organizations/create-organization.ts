@@ -22,7 +22,11 @@ export async function createOrganization(
   const passwordHash = password === undefined ? null : await parts.passwords.hash(email, password);
   const id = uuidv7();
   const claim = await claimDomains(parts, caller, id, body.domains ?? []);
-  let createdId = '';
+  // Should this fail, the mail service frees them once somebody else wants them.
+  const release = async (): Promise<void> => {
+    if (claim.domains.length === 0) return;
+    await parts.putDomains(id, [], caller, { isClaim: true }).catch(() => undefined);
+  };
   const reply = await runOnce(
     { store: parts.store, secret: parts.secrets.idempotency, clock: parts.clock },
     caller,
@@ -34,7 +38,6 @@ export async function createOrganization(
         timeZone: body.time_zone ?? 'UTC',
         domains: claim.domains,
       });
-      createdId = organization.id;
       const admin = await insertUser(tx, organization.id, {
         email: body.admin.email,
         displayName: body.admin.display_name,
@@ -68,14 +71,12 @@ export async function createOrganization(
       };
     },
     { acrossTenants: true },
-  ).finally(async () => {
-    // Refused, or an answer that was stored before: what was set aside is free again. Should this fail,
-    // the mail service frees it once somebody else wants it.
-    if (createdId === '' && claim.domains.length > 0) {
-      await parts.putDomains(id, [], caller, { isClaim: true }).catch(() => undefined);
-    }
+  ).catch(async (error: unknown) => {
+    await release();
+    throw error;
   });
-  if (createdId !== '') await parts.organizationChanged(createdId);
+  if (reply.replayed === true) await release();
+  else await parts.organizationChanged(id);
   return reply;
 }
 
