@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { runningEmbeddedPostgres } from '@dak/platform/embedded-postgres';
+import { withDatabase } from './foreign-data';
 import {
   eventually,
   removeDataDir,
@@ -28,7 +29,7 @@ describe('while PostgreSQL is frozen', () => {
   }, 60_000);
 
   const signal = (name: NodeJS.Signals) => {
-    for (const pid of pids) process.kill(pid, name);
+    for (const pid of pids) if (existsSync(`/proc/${pid}`)) process.kill(pid, name);
   };
 
   it('answers 503 and SMTP 4xx within ten seconds, and works again by itself', async () => {
@@ -44,21 +45,26 @@ describe('while PostgreSQL is frozen', () => {
     expect((await compose()).status).toBe(201);
     const dialog = await openSession(dak.bootstrap.smtp.port);
 
-    pids = postgresOf(dataDir);
+    pids = (await postgresOf(dataDir)).filter((pid) => existsSync(`/proc/${pid}`));
     expect(pids.length).toBeGreaterThan(3);
     signal('SIGSTOP');
     const begun = performance.now();
-    const asked = [
-      dak.api('GET', '/conversations'),
-      dak.api('GET', '/departments'),
-      dak.api('GET', '/audit'),
-      dak.api('GET', '/webhooks'),
-      dak.api('PATCH', '/settings/organization', { name: 'Demo' }),
-      compose(),
-    ];
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
-    expect(performance.now() - begun).toBeLessThan(WITHIN_MS);
-    expect(statuses).toEqual(asked.map(() => 503));
+    const ask = async (what: string, answer: Promise<{ status: number }>) => {
+      const { status } = await answer;
+      const isRight = status === 503 && performance.now() - begun < WITHIN_MS;
+      return isRight
+        ? []
+        : [`${what}: ${status} after ${Math.round(performance.now() - begun)} ms`];
+    };
+    const wrong = await Promise.all([
+      ask('list conversations', dak.api('GET', '/conversations')),
+      ask('list departments', dak.api('GET', '/departments')),
+      ask('read the audit log', dak.api('GET', '/audit')),
+      ask('list webhooks', dak.api('GET', '/webhooks')),
+      ask('change settings', dak.api('PATCH', '/settings/organization', { name: 'Demo' })),
+      ask('compose', compose()),
+    ]);
+    expect(wrong.flat()).toEqual([]);
     const answered = performance.now();
     await dialog.say('MAIL FROM:<ada@elsewhere.example>\r\n');
     expect(await dialog.say(`RCPT TO:<new-${mailbox!.address}>\r\n`)).toMatch(/^4\d\d /);
@@ -77,20 +83,15 @@ describe('while PostgreSQL is frozen', () => {
 });
 
 /** The server of this data folder with its children. */
-function postgresOf(dataDir: string): number[] {
-  const [name] = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    path.endsWith('postmaster.pid'),
-  );
-  const file = join(dataDir, name!);
-  const postmaster = Number(readFileSync(file, 'utf8').split('\n')[0]);
-  const children = readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === postmaster;
-    } catch {
-      return false;
-    }
+async function postgresOf(dataDir: string): Promise<number[]> {
+  return withDatabase(runningEmbeddedPostgres(dataDir)!, async (database) => {
+    const { rows } = await database.query<{ pid: number }>('select pid from pg_stat_activity');
+    const children = rows.map(({ pid }) => pid);
+    return [parentOf(children[0]!), ...children];
   });
-  return [postmaster, ...children.map(Number)];
+}
+
+function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }

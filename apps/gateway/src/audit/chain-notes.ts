@@ -43,6 +43,13 @@ export async function auditSettled(
   log: Log | undefined,
   settleServices: () => Promise<void>,
 ): Promise<void> {
+  const settling = settle(log, settleServices);
+  // Who asks must not wait for a database that says nothing.
+  settling.catch(() => undefined);
+  await Promise.race([settling, delay(2 * PATIENCE_MS)]);
+}
+
+async function settle(log: Log | undefined, settleServices: () => Promise<void>): Promise<void> {
   // A service that is away must not hide what is in the log.
   await settleServices().catch(() => undefined);
   if (log === undefined) return;

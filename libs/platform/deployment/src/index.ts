@@ -13,7 +13,6 @@ export {
   type Secrets,
 } from './data-folder';
 export { DATABASES, migrateAll, type DatabaseName, type DatabaseUrls } from './databases';
-export { holdOffline } from './hold-offline';
 export { ADMIN_EMAIL, forgetFirstPassword, SUPERADMIN_EMAIL } from './first-passwords';
 export { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
 export { readProcessName } from './process-name';
