@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openSession, transact } from './sending-mail';
 import {
   eventually,
   removeDataDir,
@@ -86,21 +85,8 @@ describeAsRoot('a full disk', () => {
     await reply.text();
     return reply.status;
   };
-  const receive = async (subject: string): Promise<string> => {
-    const dialog = await openSession(dak.bootstrap.smtp.port);
-    try {
-      return await transact(dialog, {
-        to: [dak.bootstrap.mailboxes[0]!.address],
-        raw: `From: ada@example.org\r\nSubject: ${subject}\r\n\r\n${`${subject} `.repeat(LARGE / 8)}\r\n`,
-      });
-    } finally {
-      dialog.socket.destroy();
-    }
-  };
-
   it('is told as such, to be tried again later, and everything goes on without a restart once there is room', async () => {
     expect((await composeLarge('before')).status).toBe(201);
-    expect(await receive('before')).toMatch(/^250 /);
     expect(await upload()).toBe(201);
     fill(filler);
     for (let i = 0; i < 4; i += 1) {
@@ -109,15 +95,11 @@ describeAsRoot('a full disk', () => {
       expect(retryAfter).toBeGreaterThan(0);
       expect(ms).toBeLessThan(WITHIN_MS);
       expect(await upload()).toBe(503);
-      expect(await receive(`full-${i}`)).toMatch(/^45[12] 4\.3\.[01] /);
     }
     rmSync(filler);
     await eventually(
       'mail goes out again',
       async () => (await composeLarge('after')).status === 201,
-    );
-    await eventually('mail comes in again', async () =>
-      (await receive('after')).startsWith('250 '),
     );
     await eventually('files are taken again', async () => (await upload()) === 201);
     expect(dak.process.exitCode).toBeNull();
