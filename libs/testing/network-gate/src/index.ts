@@ -1,0 +1,1 @@
+export { openNetworkGate, type NetworkGate } from './network-gate';
