@@ -100,19 +100,26 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   let pollTimer: NodeJS.Timeout | undefined;
   let leaseTimer: NodeJS.Timeout | undefined;
   let releaseTimer: NodeJS.Timeout | undefined;
+  /** Something failed while leases were taken or held: some may be ours that nothing here knows of. */
+  let mayHaveLost = false;
+
+  const failed = (error: unknown): void => {
+    mayHaveLost = true;
+    deps.onError(error);
+  };
 
   const wake = (): void => {
     wanted = true;
     if (claiming !== null || stopping || active === null) return;
     const { owner, handOver } = active;
     claiming = claimUntilIdle(owner, handOver)
-      .catch(deps.onError)
+      .catch(failed)
       .finally(() => {
         claiming = null;
       });
   };
 
-  /** When work fails unexpectedly, its leases run out and the deliveries are taken up again. */
+  /** When work fails unexpectedly, its deliveries are taken up again with the next claim. */
   const run = (deliveries: readonly ClaimedDelivery[], work: () => Promise<void>): void => {
     const taken = deliveries.map((delivery) => {
       inFlight.add(delivery);
@@ -120,7 +127,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     });
     const { organizationId } = deliveries[0]!;
     const job: Promise<void> = work()
-      .catch(deps.onError)
+      .catch(failed)
       .finally(() => {
         for (const delivery of deliveries) inFlight.delete(delivery);
         for (const slot of taken) slots.release(slot);
@@ -136,6 +143,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       const limit = slots.room();
       if (limit < handful) return;
       wanted = false;
+      await takeBackLost(owner);
       const rooms = new Map(
         [...slots.rooms()].map(([id, room]) => [id, room < handful ? 0 : room]),
       );
@@ -189,6 +197,16 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     for (const batch of inBatches(outgoing, transport)) run(batch, () => handOver.sendOut(batch));
   };
 
+  /** The answer to a claim may have been lost with its connection, and so may work that failed with it. */
+  const takeBackLost = async (owner: string): Promise<void> => {
+    if (!mayHaveLost) return;
+    await takeBack(
+      owner,
+      [...inFlight].map(({ id }) => id),
+    );
+    mayHaveLost = false;
+  };
+
   const tendLeases = async (): Promise<void> => {
     try {
       await renewLeases(database, [...inFlight], leaseSeconds);
@@ -202,10 +220,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     releaseParked(database).then((count) => count > 0 && wake(), deps.onError);
   };
 
-  const takeBack = (owner: string | null) =>
+  const takeBack = (owner: string | null, inHand: readonly string[] = []) =>
     takeBackDeliveries(
       database,
-      { owner, uncertainWaitSeconds: uncertainWaitMs / 1000 },
+      { owner, inHand, uncertainWaitSeconds: uncertainWaitMs / 1000 },
       deps.clock(),
     );
 

@@ -60,22 +60,29 @@ export async function releaseLeases(worker: SqlExecutor, keys: readonly LeaseKey
   );
 }
 
-/** Organizations with leases that have run out, or that `owner` holds. */
+/** Whose leases are lost: those that have run out and, with an owner, those of the owner but for `inHand`. */
+export interface LostLeases {
+  owner: string | null;
+  /** Ids of deliveries that the owner works on. @default none */
+  inHand?: readonly string[];
+}
+
+/** Organizations with lost leases. */
 export async function selectOrganizationsWithLostLeases(
   worker: SqlExecutor,
-  owner: string | null,
+  { owner, inHand = [] }: LostLeases,
 ): Promise<string[]> {
   const { rows } = await worker.query<{ organization_id: string }>(
     `select distinct organization_id
        from delivery
-      where state = 'sending' and (lease_until < now() or lease_owner = $1)`,
-    [owner],
+      where state = 'sending' and (lease_until < now() or (lease_owner = $1 and id <> all($2::uuid[])))`,
+    [owner, inHand],
   );
   return rows.map((row) => row.organization_id);
 }
 
 /**
- * Takes the leases of one organization back that have run out or that `owner` holds. Before the final
+ * Takes back the lost leases of one organization. Before the final
  * dot nothing was accepted: another try is safe. After it nobody knows: the delivery is uncertain, and
  * is tried once more only when evidence had time to come and a second copy is the lesser evil.
  * @returns the ids of their submissions, which are locked
@@ -83,7 +90,7 @@ export async function selectOrganizationsWithLostLeases(
 export async function takeBackLeases(
   tx: SqlExecutor,
   organizationId: string,
-  options: { owner: string | null; uncertainWaitSeconds: number },
+  options: LostLeases & { uncertainWaitSeconds: number },
 ): Promise<string[]> {
   const { rows } = await tx.query<{ submission_id: string }>(
     `with lost as (
@@ -93,7 +100,8 @@ export async function takeBackLeases(
               from delivery d
               join submission s on s.organization_id = d.organization_id and s.id = d.submission_id
              where d.organization_id = $1
-                and d.state = 'sending' and (d.lease_until < now() or d.lease_owner = $2)
+                and d.state = 'sending'
+                and (d.lease_until < now() or (d.lease_owner = $2 and d.id <> all($4::uuid[])))
                for update of d, s skip locked),
           attempt as (
             insert into delivery_attempt (organization_id, delivery_id, attempt, started_at, finished_at, transport,
@@ -115,7 +123,7 @@ export async function takeBackLeases(
        from lost
       where d.organization_id = lost.organization_id and d.id = lost.id
   returning d.submission_id`,
-    [organizationId, options.owner, options.uncertainWaitSeconds],
+    [organizationId, options.owner, options.uncertainWaitSeconds, options.inHand ?? []],
   );
   return [...new Set(rows.map((row) => row.submission_id))];
 }

@@ -1,19 +1,19 @@
 import type { Database } from '@dak/platform/postgres';
-import { selectOrganizationsWithLostLeases, takeBackLeases } from './lease-store';
+import { selectOrganizationsWithLostLeases, takeBackLeases, type LostLeases } from './lease-store';
 import { lockSubmissions } from './result-store';
 import { releaseScheduled, summarize } from './summarize-submissions';
 
 /**
- * Takes deliveries back from processes that are gone: those whose lease has run out and, at the start
- * of a process, all under its own name. What submissions and messages show follows at once.
+ * Takes deliveries back that nobody works on: those whose lease has run out and, with an owner, what is
+ * under its name and not in its hand. What submissions and messages show follows at once.
  */
 export async function takeBackDeliveries(
   database: Pick<Database, 'asWorker' | 'inTenant'>,
-  options: { owner: string | null; uncertainWaitSeconds: number },
+  options: LostLeases & { uncertainWaitSeconds: number },
   now: number,
 ): Promise<void> {
   const organizationIds = await database.asWorker((tx) =>
-    selectOrganizationsWithLostLeases(tx, options.owner),
+    selectOrganizationsWithLostLeases(tx, options),
   );
   for (const organizationId of organizationIds) {
     await database.inTenant(organizationId, async (tx) => {

@@ -83,7 +83,8 @@ export async function insertSubmissions(
   const theirs = tx.query(
     `insert into delivery (organization_id, id, submission_id, position, role, recipient, state, priority,
                            next_attempt_at, created_at, updated_at)
-     select $1, r.id, r.submission_id, r.position, r.role, r.recipient, r.state, r.priority, r.next_attempt_at, $3, $3
+     select $1, r.id, r.submission_id, r.position, r.role, r.recipient, r.state, r.priority,
+            case r.state when 'queued' then least(r.next_attempt_at, now()) else r.next_attempt_at end, $3, $3
        from json_to_recordset($2) as r (id uuid, submission_id uuid, position smallint, role text, recipient text,
                                         state text, priority smallint, next_attempt_at timestamptz)`,
     [organizationId, JSON.stringify(deliveries, storable), at],
