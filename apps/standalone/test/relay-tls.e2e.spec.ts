@@ -47,7 +47,7 @@ describe('the password of a relay', () => {
     'is kept from a server whose certificate nobody vouches for, when %s',
     async (_, relay, scheme, query) => {
       const becomes = await start(
-        relay as Parameters<typeof startSmtpSink>[0],
+        relay,
         (port) => `${scheme}://${LOGIN}@127.0.0.1:${port}${query}`,
       );
       await becomes('deferred');

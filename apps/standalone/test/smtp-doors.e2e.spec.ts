@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createSelfSignedCertificate, type PemPair } from '@dak/platform/tls-files';
-import { openSmtpDialog, SmtpDialog } from '@dak/testing/smtp-sink';
+import { openSmtpDialog, type SmtpDialog } from '@dak/testing/smtp-sink';
 import { describeOnBothRuns } from './distributed-stack';
 import { eventually } from './running-dak';
 import { openSession, sendMail, transact } from './sending-mail';

@@ -201,7 +201,7 @@ describe('lanes', () => {
       [id],
     );
     await stack.sql.query(`update endpoint set enabled = true where id = $1`, [id]);
-    former.start();
+    await former.start();
     await eventually(() => sink.received.length === 1);
     await stack.sql.query(
       `update lane set owner = 'new owner', epoch = epoch + 1, lease_until = now() + interval '1 hour' where endpoint_id = $1`,

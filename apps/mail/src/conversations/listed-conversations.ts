@@ -76,18 +76,6 @@ export function rowConditions(statement: ListStatement, filter: ConversationFilt
   return conditions;
 }
 
-/** What a row `c` of conversation must fulfill to be in the list for this caller, for statements made elsewhere. */
-export function conversationConditions(
-  principal: Principal,
-  filter: ConversationFilter,
-): { statement: ListStatement; conditions: string[] } {
-  const statement = new ListStatement(principal);
-  return {
-    statement,
-    conditions: [...rowConditions(statement, filter), ...isListed(statement, filter, 'c')],
-  };
-}
-
 export function isAfter(
   statement: ListStatement,
   sort: ConversationSort,

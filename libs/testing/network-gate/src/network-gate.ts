@@ -19,7 +19,10 @@ interface Pair {
 }
 
 /** Opens a gate to `host:port` on a free port of loopback. */
-export async function openNetworkGate(target: { host: string; port: number }): Promise<NetworkGate> {
+export async function openNetworkGate(target: {
+  host: string;
+  port: number;
+}): Promise<NetworkGate> {
   const pairs = new Set<Pair>();
   let isFrozen = false;
   const accept = (client: Socket): void => {
