@@ -67,7 +67,7 @@ async function publish(count: number, facts: Partial<EventFacts> = {}): Promise<
 }
 
 async function createMember() {
-  const admin = rig.client(rig.seed.apiKey);
+  const admin = await rig.adminSession();
   const email = `member-${uuidv7()}@dak.example`;
   const made = await admin.post('/settings/users', {
     email,

@@ -28,7 +28,10 @@ describe('kill -9 under load', () => {
   });
 
   it('keeps every mail that got 250 and every compose that got 201, and sends none twice', async () => {
-    const environment = { DAK_MAIL_TRANSPORT: `smtp://127.0.0.1:${sink.port}` };
+    const environment = {
+      DAK_MAIL_TRANSPORT: `smtp://127.0.0.1:${sink.port}`,
+      DAK_SMTP_CONNECTIONS_PER_CLIENT: '1000',
+    };
     dak = await startDak(dataDir, environment);
     const { smtp, mailboxes } = dak.bootstrap;
     const [inbox, outbox] = mailboxes;

@@ -65,7 +65,13 @@ describe('hostile requests', () => {
   });
 
   const clientFor = (route: RouteDescription) =>
-    stack.client(route.access === 'superadmin' ? superadmin : tenant.key);
+    stack.client(
+      route.access === 'superadmin'
+        ? superadmin
+        : route.sessionOnly
+          ? tenant.admin.session
+          : tenant.key,
+    );
   const withJson = () => stack.gateway.routeTable().filter((route) => route.bodySchema !== null);
 
   it('get an error that names the field for every field of another type', async () => {
@@ -140,8 +146,8 @@ describe('hostile requests', () => {
       for (const [name] of documented as [string][]) {
         const body = `{${JSON.stringify(name)}: ${deep}}`;
         const { status } = await send(clientFor(route), route, { ...own, body });
-        // 422 where the field takes anything and is not available yet.
-        if (status !== 400 && status !== 422) wrong.push([routeName(route), name, status]);
+        // 422 where the field takes anything and is not available yet, 413 where bodies are small.
+        if (![400, 413, 422].includes(status)) wrong.push([routeName(route), name, status]);
       }
     }
     expect(wrong).toEqual([]);

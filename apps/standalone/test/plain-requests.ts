@@ -357,14 +357,14 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/admin/organizations/{id}': plain('platform', ({ tenant }) => ({
     params: { id: tenant.organizationId },
   })),
-  'POST /api/v1/admin/organizations/{id}/erase': plain('platform', async ({ stack, tenant }) => {
-    const id = await suspendedOrganization(stack, tenant);
-    return { params: { id }, body: { name: `${tenant.marker} to erase` } };
+  'POST /api/v1/admin/organizations/{id}/erase': plain('platform', async ({ stack }) => {
+    const { id, name } = await suspendedOrganization(stack);
+    return { params: { id }, body: { name } };
   }),
-  'GET /api/v1/admin/organizations/{id}/erase': plain('platform', async ({ stack, tenant }) => {
-    const id = await suspendedOrganization(stack, tenant);
+  'GET /api/v1/admin/organizations/{id}/erase': plain('platform', async ({ stack }) => {
+    const { id, name } = await suspendedOrganization(stack);
     const platform = stack.client(await superadminSession(stack));
-    await platform.post(`/admin/organizations/${id}/erase`, { name: `${tenant.marker} to erase` });
+    await platform.post(`/admin/organizations/${id}/erase`, { name });
     return { params: { id } };
   }),
   'PATCH /api/v1/admin/organizations/{id}': plain('platform', ({ tenant }) => ({
@@ -648,12 +648,13 @@ export function missingId(): string {
 }
 
 /** Made for the purpose of being erased. */
-async function suspendedOrganization(stack: Stack, tenant: Tenant): Promise<string> {
+async function suspendedOrganization(stack: Stack): Promise<{ id: string; name: string }> {
   const platform = stack.client(await superadminSession(stack));
+  const name = `Erased ${randomUUID()}`;
   const { body } = await platform.post('/admin/organizations', {
-    name: `${tenant.marker} to erase`,
-    admin: { email: `${tenant.unique()}@erased.example`, display_name: 'Admin' },
+    name,
+    admin: { email: `${randomUUID()}@erased.example`, display_name: 'Admin' },
   });
   await platform.patch(`/admin/organizations/${body.id}`, { status: 'suspended' });
-  return body.id;
+  return { id: body.id, name };
 }

@@ -47,6 +47,7 @@ describeDistributed('replicas of a distributed run', (servers) => {
       DAK_DATABASE_URL: adminUrl,
       DAK_MAIL_TRANSPORT: `smtp://127.0.0.1:${sink.port}`,
       DAK_WEBHOOK_ALLOW: '127.0.0.1',
+      DAK_SMTP_CONNECTIONS_PER_CLIENT: '1000',
     };
     dak = await start();
     undo.push(() => dak.stop());

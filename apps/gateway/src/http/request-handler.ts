@@ -307,11 +307,9 @@ class Exchange {
 }
 
 function isExpected(error: unknown): boolean {
-  return (
-    error instanceof DomainError ||
-    error instanceof MethodNotAllowedError ||
-    error instanceof RequestTimeoutError
-  );
+  // What nobody foresaw in a service of the same process comes as `internal`.
+  if (error instanceof DomainError) return error.kind !== 'internal';
+  return error instanceof MethodNotAllowedError || error instanceof RequestTimeoutError;
 }
 
 function withoutLastSlash(path: string): string {
