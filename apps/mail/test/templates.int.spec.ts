@@ -1,4 +1,4 @@
-import { systemClock, uuidv7 } from '@dak/kernel';
+import { systemClock, uuidv7, type Principal } from '@dak/kernel';
 import type {
   DraftRecord,
   OutboxEntryRecord,
@@ -191,6 +191,27 @@ describe('a template', () => {
     await templates.deleteTemplate({ id: first.id }, contextOf(caller));
     expect(await find('welcome')).toEqual([]);
     await make({ alias: 'welcome' });
+  });
+
+  it('is its creator’s with whatever credential they made it, and no other user’s', async () => {
+    const { organizationId } = caller;
+    const person = principal({ organizationId, role: 'user' });
+    const withKey: Principal = { ...person, type: 'api_key', credentialId: uuidv7() };
+    const made = await make({}, withKey);
+    const rename = (name: string, as: Principal) =>
+      templates.updateTemplate(
+        UpdateTemplateRequest.fromPartial({ id: made.id, fields: ['name'], content: { name } }),
+        contextOf(as),
+      );
+    await expect(
+      rename('Theirs', principal({ organizationId, role: 'user' })),
+    ).rejects.toMatchObject({ code: 'missing_access' });
+    const versions = [];
+    for (const as of [withKey, person, { ...withKey, credentialId: uuidv7() }]) {
+      versions.push(recordOf<TemplateRecord>(await rename(as.credentialId, as)).version);
+    }
+    expect(versions).toEqual([2, 3, 4]);
+    await templates.deleteTemplate({ id: made.id }, contextOf(person));
   });
 
   it('is nothing to other organizations, and gone once deleted', async () => {

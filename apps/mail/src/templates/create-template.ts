@@ -38,7 +38,8 @@ export function createTemplate(
         const now = deps.clock();
         const id = uuidv7(now);
         const at = new Date(now).toISOString();
-        await insertTemplate(tx, organizationId, { id, alias: content.alias, at });
+        const { alias } = content;
+        await insertTemplate(tx, organizationId, { id, alias, creatorId: principal.userId, at });
         const author = actorOf(principal);
         await insertVersion(tx, organizationId, { id, version: 1, content, author, at });
         await noteAudit(tx, context, {

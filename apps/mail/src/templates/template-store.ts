@@ -16,7 +16,7 @@ export interface TemplateRow {
   author_type: string;
   author_id: string | null;
   author_name: string;
-  /** Who wrote the first version. */
+  /** The person who made it, also with an API key. */
   creator_id: string | null;
   created_at: string;
   updated_at: string;
@@ -26,8 +26,9 @@ export interface TemplateRow {
 /** For `from template t join template_version v …`. */
 export const TEMPLATE_COLUMNS = `t.id, v.version, v.name, v.alias, v.subject, v.body_text, v.body_html, v.variables,
   v.author_type, v.author_id, v.author_name, t.created_at, t.updated_at, v.created_at as version_created_at,
-  (select w.author_id from template_version w
-    where w.organization_id = t.organization_id and w.template_id = t.id and w.version = 1) as creator_id`;
+  coalesce(t.creator_id::text,
+           (select w.author_id from template_version w
+             where w.organization_id = t.organization_id and w.template_id = t.id and w.version = 1)) as creator_id`;
 
 const LIVE = `template t
   join template_version v on v.organization_id = t.organization_id and v.template_id = t.id`;
@@ -111,12 +112,12 @@ export async function lockTemplateCount(tx: SqlExecutor, organizationId: string)
 export async function insertTemplate(
   tx: SqlExecutor,
   organizationId: string,
-  row: { id: string; alias: string | null; at: string },
+  row: { id: string; alias: string | null; creatorId: string; at: string },
 ): Promise<void> {
   await tx.query(
-    `insert into template (organization_id, id, alias, version, created_at, updated_at)
-     values ($1, $2, $3, 1, $4, $4)`,
-    [organizationId, row.id, row.alias, row.at],
+    `insert into template (organization_id, id, alias, creator_id, version, created_at, updated_at)
+     values ($1, $2, $3, $4, 1, $5, $5)`,
+    [organizationId, row.id, row.alias, row.creatorId, row.at],
   );
 }
 
