@@ -34,6 +34,7 @@ export async function sweepBlobs(
   const candidates = [...new Set([...noted, ...stored])];
   const startedAt = Date.now();
   const kept = await findReferenced(database, organizationId, candidates);
+  await blobs.putBack(organizationId, kept);
   const unused = candidates.filter((sha256) => !kept.has(sha256));
   const removed: BlobReference[] = [];
   let isFree = true;
@@ -60,6 +61,8 @@ export async function sweepBlobs(
 /** Removes blobs unless a backup copies them. @returns whether it did */
 export function unlessBackedUp(database: Database, remove: () => Promise<void>): Promise<boolean> {
   return database.asWorker(async (tx) => {
+    // Meanwhile nothing is asked of this connection.
+    await tx.query(`select set_config('idle_in_transaction_session_timeout', '0', true)`);
     const { rows } = await tx.query<{ free: boolean }>(
       `select pg_try_advisory_xact_lock(${BLOB_REMOVAL_LOCK}) as free`,
     );

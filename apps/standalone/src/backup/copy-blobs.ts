@@ -16,6 +16,8 @@ export interface BlobEntry {
 
 const ENTRY = /^([0-9a-f-]{36})\/([0-9a-f]{2})\/(\2[0-9a-f]{62}) (\d+)$/;
 const SHA256 = /^[0-9a-f]{64}$/;
+/** After the name of what a process that died was about to remove; somebody may refer to it (`FolderBlobStore`). */
+const ASIDE = '.aside';
 const AT_ONCE = 4;
 const SMALL_BYTES = 1024 * 1024;
 
@@ -24,8 +26,9 @@ export async function* listBlobs(root: string): AsyncGenerator<string> {
   for (const organization of await entries(root)) {
     if (!organization.isDirectory() || !isUuid(organization.name)) continue;
     for (const part of await entries(join(root, organization.name))) {
-      for (const blob of await entries(join(root, organization.name, part.name))) {
-        if (SHA256.test(blob.name)) yield `${organization.name}/${part.name}/${blob.name}`;
+      const files = await entries(join(root, organization.name, part.name));
+      for (const blob of new Set(files.map(({ name }) => name.replace(ASIDE, '')))) {
+        if (SHA256.test(blob)) yield `${organization.name}/${part.name}/${blob}`;
       }
     }
   }
@@ -53,7 +56,12 @@ export async function copyBlobs(options: CopyBlobsOptions): Promise<BlobEntry[]>
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
       folders.add(dirname(target));
     }
-    const found = await copyBlob(join(options.from, path), target);
+    const from = join(options.from, path);
+    // It may be put back meanwhile.
+    const found =
+      (await copyBlob(from, target)) ??
+      (await copyBlob(from + ASIDE, target)) ??
+      (await copyBlob(from, target));
     if (found === null) return;
     if (!path.endsWith(found.sha256)) options.onDamaged(path);
     copied.push({ path, bytes: found.bytes });

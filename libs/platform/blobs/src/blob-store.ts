@@ -34,13 +34,16 @@ export interface BlobStore {
   /**
    * Removes those of the candidates that nobody refers to. They are set aside first; then
    * `findReferenced` is asked, which must wait for every transaction that was running when it was
-   * called and look after that; what is referred to is put back. A reader finds content that is set aside.
+   * called and look after that; what is referred to is put back, and so is all when it fails. A reader finds
+   * content that is set aside.
    */
   removeUnreferenced(
     organizationId: string,
     candidates: readonly string[],
     findReferenced: (sha256s: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<BlobReference[]>;
+  /** Puts back what is referred to and still set aside, because a process died with it. */
+  putBack(organizationId: string, sha256s: Iterable<string>): Promise<void>;
   /** Makes journals forget content: what is removed afterwards does not come back, and leaves no copy in them. */
   forgetJournals(): Promise<void>;
   /** Everything of an organization. @returns what was removed */

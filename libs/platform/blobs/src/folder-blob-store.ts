@@ -227,7 +227,10 @@ export class FolderBlobStore implements BlobStore {
       if (await exists(path + ASIDE)) aside.push(sha256);
     }
     if (aside.length === 0) return [];
-    const referenced = await findReferenced(aside);
+    const referenced = await findReferenced(aside).catch(async (error: unknown) => {
+      await this.putBack(organizationId, aside);
+      throw error;
+    });
     const removed: BlobReference[] = [];
     for (const sha256 of aside) {
       const path = this.#path(organizationId, sha256);
@@ -242,6 +245,17 @@ export class FolderBlobStore implements BlobStore {
     const folders = new Set(aside.map((sha256) => dirname(this.#path(organizationId, sha256))));
     await inParallel([...folders], LATE_FLUSHES, flushFolder);
     return removed;
+  }
+
+  async putBack(organizationId: string, sha256s: Iterable<string>): Promise<void> {
+    const folders = new Set<string>();
+    for (const sha256 of sha256s) {
+      const path = this.#path(organizationId, sha256);
+      if (!(await exists(path + ASIDE))) continue;
+      await rename(path + ASIDE, path).catch(unlessMissing);
+      folders.add(dirname(path));
+    }
+    await inParallel([...folders], LATE_FLUSHES, flushFolder);
   }
 
   forgetJournals(): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -102,10 +102,16 @@ describe('the removal of blobs', () => {
       throw new Error('the process is gone');
     });
     await expect(interrupted).rejects.toThrow('the process is gone');
+    // A failure is no crash: nothing stays set aside.
+    expect(() => store.requirePresent(ORGANIZATION, [sha256])).not.toThrow();
 
+    const path = join(root, ORGANIZATION, sha256.slice(0, 2), sha256);
+    await rename(path, `${path}.aside`);
     const next = await FolderBlobStore.open(root);
     expect((await next.get(ORGANIZATION, sha256)).toString()).toBe('precious');
     expect(await next.list(ORGANIZATION, sha256.slice(0, 2))).toEqual([sha256]);
+    await next.putBack(ORGANIZATION, [sha256, '0'.repeat(64)]);
+    expect(() => next.requirePresent(ORGANIZATION, [sha256])).not.toThrow();
     const keep = await next.removeUnreferenced(ORGANIZATION, [sha256], (aside) =>
       Promise.resolve(new Set(aside)),
     );
