@@ -5,14 +5,20 @@ import pg from 'pg';
 import { SENT_SINCE, type BackupFile } from './manifest';
 import { storeFile } from './stored-file';
 
-/** Members are those of an entry of the journal of deliveries, `apps/mail/src/deliveries/delivery-journal.ts`. */
+/** Rows bear the time before their transaction, by the clock of another machine perhaps. */
+const MARGIN = '10 minutes';
+
+/**
+ * What went to a mailbox of this deployment is left out: its mail is not in the backup either, and goes there again.
+ * Members are those of an entry of the journal of deliveries, `apps/mail/src/deliveries/delivery-journal.ts`.
+ */
 const SENT = `
   select json_build_object(
            'organizationId', organization_id, 'deliveryId', id, 'epoch', lease_epoch,
            'transport', coalesce(transport, ''), 'smtpCode', smtp_code, 'enhanced', enhanced,
            'text', coalesce(diagnostic, ''))::text as line
     from delivery
-   where state = 'sent' and updated_at >= $1`;
+   where state = 'sent' and updated_at >= $1::timestamptz - interval '${MARGIN}' and transport is distinct from 'local'`;
 
 /** Makes them what the mail service finds after a crash between an acceptance and its commit. */
 const AWAIT_ENTRY = `
