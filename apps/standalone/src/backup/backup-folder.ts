@@ -2,9 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { RefusedError } from '@dak/kernel';
-
-/** In a folder whose backup or restore has not ended. */
-const UNDER_WAY = 'under-way';
+import { UNDER_WAY } from '@dak/platform/deployment';
 
 /**
  * Makes the folder ready for work that must end or be repeated from its beginning: what earlier work of the same kind

@@ -33,13 +33,23 @@ export interface DataFolder {
   release(): void;
 }
 
+/** A file in a folder whose backup or restore has not ended. */
+export const UNDER_WAY = 'under-way';
+
 /**
  * Opens the data folder for this process alone and makes the secrets of a new one.
- * @throws ConflictError when another process works in it
+ * @throws ConflictError when another process works in it, or a restore into it has not ended
  */
 export function openDataFolder(path: string): DataFolder {
   const folder = resolve(path);
   const lock = lockDataFolder(folder);
+  if (existsSync(join(folder, UNDER_WAY))) {
+    lock.release();
+    throw new ConflictError(
+      `a restore into the data folder ${folder} has not ended: run it again, it begins from the start, or set DAK_DATA_DIR to another folder.`,
+      'restore_unfinished',
+    );
+  }
   const file = join(folder, 'secrets.json');
   const secrets = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8')) as Secrets)

@@ -8,6 +8,7 @@ export {
 export {
   lockDataFolder,
   openDataFolder,
+  UNDER_WAY,
   writePrivateFile,
   type DataFolder,
   type Secrets,
