@@ -34,6 +34,11 @@ const CLAIM_REPLAY = `
      set replay_until = now() + make_interval(secs => $4::float8 / 1000), replay_owner = $5
    where group_name = $1 and topic = $2 and key = $3 and replay_until < now()`;
 
+const RENEW_REPLAY = `
+  update parked_key
+     set replay_until = now() + make_interval(secs => $4::float8 / 1000)
+   where group_name = $1 and topic = $2 and key = $3 and replay_owner = $5`;
+
 const OLDEST = `
   select topic, part, off, event_id, key, headers, payload,
          (extract(epoch from published_at) * 1000)::float8 as published_ms
@@ -131,11 +136,18 @@ export class ParkedStore {
     return rowCount === 1;
   }
 
-  async endReplay(topic: string, key: string): Promise<void> {
+  /** False when the lease of the replay has passed to another one, or the key is not parked any more. */
+  async renewReplay(topic: string, key: string, leaseMs: number, owner: string): Promise<boolean> {
+    const values = [this.#group, topic, key, leaseMs, owner];
+    const { rowCount } = await this.#pool.query(RENEW_REPLAY, values);
+    return rowCount === 1;
+  }
+
+  async endReplay(topic: string, key: string, owner: string): Promise<void> {
     await this.#pool.query(
       `update parked_key set replay_until = '-infinity'
-        where group_name = $1 and topic = $2 and key = $3`,
-      [this.#group, topic, key],
+        where group_name = $1 and topic = $2 and key = $3 and replay_owner = $4`,
+      [this.#group, topic, key, owner],
     );
   }
 
@@ -152,17 +164,20 @@ export class ParkedStore {
     );
   }
 
-  /** Lets the key flow again if none of its records is parked any more, and writes down which were replayed. */
+  /**
+   * Lets the key flow again if none of its records is parked any more, and writes down which were replayed. It may flow
+   * already: what an organization keeps no longer, or an erased one, is taken away with the key.
+   */
   async unpark(topic: string, key: string, replayedIds: readonly string[]): Promise<boolean> {
     const values = [this.#group, topic, key];
     return inTransaction(this.#pool, async (client) => {
       // Two statements: the second sees what a member appended while the first waited for its lock.
-      await client.query(
+      const held = await client.query(
         `select 1 from parked_key where group_name = $1 and topic = $2 and key = $3 for update`,
         values,
       );
       const { rowCount } = await client.query(UNPARK, values);
-      if (rowCount !== 1) return false;
+      if (held.rowCount === 1 && rowCount !== 1) return false;
       await client.query(NOTE_REPLAYED, [...values, replayedIds]);
       return true;
     });

@@ -27,15 +27,17 @@ export async function replayParked(
 ): Promise<ReplayResult> {
   const replayMs = Math.max(leaseMs, 60_000);
   if (!(await parked.claimReplay(topic, key, replayMs, owner))) {
-    throw new ConflictError(
-      `The key "${key}" of ${topic} is not parked, or is being replayed already; look at the parked keys again.`,
-      'not_parked',
-    );
+    throw notParked(topic, key);
   }
   const abort = new AbortController();
   const replayed: string[] = [];
+  let renewedAt = performance.now();
   try {
     for (;;) {
+      if (performance.now() - renewedAt > replayMs / 3) {
+        if (!(await parked.renewReplay(topic, key, replayMs, owner))) throw notParked(topic, key);
+        renewedAt = performance.now();
+      }
       const record = await parked.oldest(topic, key);
       if (record === null) {
         if (await parked.unpark(topic, key, replayed)) {
@@ -48,7 +50,14 @@ export async function replayParked(
       if (replayed.length < MOST_NOTED) replayed.push(record.id);
     }
   } catch (error) {
-    await parked.endReplay(topic, key).catch(() => undefined);
+    await parked.endReplay(topic, key, owner).catch(() => undefined);
     throw error;
   }
+}
+
+function notParked(topic: string, key: string): ConflictError {
+  return new ConflictError(
+    `The key "${key}" of ${topic} is not parked, or is being replayed already; look at the parked keys again.`,
+    'not_parked',
+  );
 }

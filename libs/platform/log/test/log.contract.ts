@@ -249,6 +249,19 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     await eventually(() => seen.get('a')?.length === 4);
   });
 
+  it('ends a replay whose key is taken away meanwhile', async () => {
+    let broken = true;
+    await log.publish(messagesFor('notes.v1', ['a'], 2));
+    const subscription = await log.subscribe('reader', ['notes.v1'], async () => {
+      if (broken) throw new InvalidError('not yet');
+      await underTest.admin.query('delete from parked_message');
+      await underTest.admin.query('delete from parked_key');
+    });
+    await eventually(async () => (await log.parked('reader'))[0]?.records === 2);
+    broken = false;
+    expect(await subscription.replayParked('notes.v1', 'a')).toEqual({ replayed: 1, remaining: 0 });
+  });
+
   it('goes on with later events of a key whose parked ones are dropped', async () => {
     const { seen, handler } = recorder();
     await log.publish(messagesFor('notes.v1', ['a'], 3));
