@@ -30,7 +30,8 @@ export function tryLockFile(path: string): FileLock | null {
  */
 function lockByChild(path: string): number | null {
   const fd = openSync(path, 'a+', 0o600);
-  const { status, error, stderr } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
+  // Options that BusyBox knows as well: it answers others as it does a lock that another holds.
+  const { status, error, stderr } = spawnSync('flock', ['-x', '-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', fd],
     encoding: 'utf8',
   });
