@@ -129,4 +129,30 @@ describe('the retention of mail', () => {
     expect([sum(({ messages }) => messages), sum((one) => one.conversations)]).toEqual([12, 6]);
     expect(await tally()).toEqual({ conversations: 0, bytes: 0 });
   });
+
+  it('keeps an empty conversation that is held while it waits for it', async () => {
+    const id = await conversationOf([OLD]);
+    await query('delete from message where organization_id = $1', [organizationId]);
+    await query(
+      'update conversation set message_count = 0, updated_at = $2 where organization_id = $1',
+      [organizationId, OLD],
+    );
+    let retaining: ReturnType<typeof retain> | undefined;
+    await mail.database.inTenant(organizationId, async (tx) => {
+      await tx.query(`update conversation set labels = '{legal-hold}' where organization_id = $1`, [
+        organizationId,
+      ]);
+      retaining = retain(30);
+      for (;;) {
+        const { rowCount } = await tx.query(
+          `select from pg_locks where not granted and pid in (select pid from pg_locks where relation = 'conversation'::regclass)`,
+        );
+        if (rowCount > 0) break;
+      }
+    });
+    expect(await retaining).toMatchObject({ conversations: 0 });
+    expect(
+      await query('select id from conversation where organization_id = $1', [organizationId]),
+    ).toEqual([{ id }]);
+  });
 });

@@ -34,6 +34,7 @@ export interface RetentionRound {
 /**
  * Removes what organizations keep no longer, one organization after the other. Whatever interrupts it,
  * the next round goes on: what is left to do follows from what is there.
+ * @throws the first failure, once all other organizations had their turn
  */
 export async function runRetention(
   deps: RetentionDeps,
@@ -46,15 +47,21 @@ export async function runRetention(
     blobs: 0,
     bytes: 0,
   };
+  const failures: unknown[] = [];
   for (const { id, retentionDays } of await selectRetentions(deps.database)) {
     if ((await round.goesOn?.()) === false) break;
     const before = retentionDays === null ? null : deps.clock() - retentionDays * DAY_MS;
-    const removed = await applyTo(deps, round, id, before);
-    for (const kind of Object.keys(total) as (keyof RetentionReport)[]) {
-      total[kind] += removed[kind];
+    try {
+      const removed = await applyTo(deps, round, id, before);
+      for (const kind of Object.keys(total) as (keyof RetentionReport)[]) {
+        total[kind] += removed[kind];
+      }
+      if (Object.values(removed).some((count) => count > 0)) await note(deps, id, removed);
+    } catch (error) {
+      failures.push(error);
     }
-    if (Object.values(removed).some((count) => count > 0)) await note(deps, id, removed);
   }
+  if (failures.length > 0) throw failures[0];
   return total;
 }
 

@@ -25,6 +25,8 @@ const BATCH = 200;
 const RECORDS = 1_000;
 /** Between two transactions, in parts of what the former took: so much is left for others. */
 const REST = 1;
+/** Where little of much is old, finding that out takes long. */
+const STATEMENT_TIMEOUT_MS = 600_000;
 const RESTORE_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -58,7 +60,9 @@ export async function removeExpired(
   const deadline = performance.now() + budgetMs;
   const inTurn = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
     const started = performance.now();
-    const result = await database.inTenant(organizationId, work);
+    const result = await database.inTenant(organizationId, work, {
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
     const took = performance.now() - started;
     if (isGentle) await rest(took * REST);
     return result;
@@ -147,7 +151,7 @@ async function removeBatch(
   return { messages, conversations };
 }
 
-/** Closed before, so that nobody counts them as open. */
+/** Those of which that is still so under their locks. Closed before, so that nobody counts them as open. */
 async function removeEmpty(
   tx: Transaction,
   organizationId: string,
@@ -155,7 +159,11 @@ async function removeEmpty(
   since: string,
   now: number,
 ): Promise<number> {
-  const locked = await lockConversations(tx, organizationId, ids);
+  const found = await lockConversations(tx, organizationId, ids);
+  const empty = await selectEmpty(tx, organizationId, ids);
+  const locked = found.filter(
+    ({ id, labels }) => empty.includes(id) && !labels.includes(LEGAL_HOLD),
+  );
   const changes = locked
     .filter(({ status }) => status !== 'closed')
     .map(({ mailbox_address: _, ...row }): ConversationChange => ({

@@ -71,8 +71,11 @@ async function deleteSome(
     : `delete from "${table}"
         where ctid = any(array(select ctid from "${table}" where organization_id = $1 limit ${BATCH}))`;
   try {
-    const { rowCount } = await database.inTenant(organizationId, (tx) =>
-      tx.query(statement, [organizationId]),
+    // Rows of other tables go with these, as many as there are.
+    const { rowCount } = await database.inTenant(
+      organizationId,
+      (tx) => tx.query(statement, [organizationId]),
+      { statementTimeoutMs: 0 },
     );
     return rowCount;
   } catch (error) {
