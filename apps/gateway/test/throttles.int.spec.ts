@@ -114,6 +114,23 @@ describe('guessing at the doors', () => {
     expect((await login('eve@dak.example', RIGHT, '203.0.113.90')).status).toBe(200);
   });
 
+  it('does not count as failures the passwords that it did not look at', async () => {
+    const flood = Promise.all(
+      Array.from({ length: 150 }, (_, i) =>
+        login(`crowd${i}@dak.example`, 'wrong', `203.0.1.${i}`),
+      ),
+    );
+    const away = await Promise.all(
+      Array.from({ length: 10 }, () => login('eve@dak.example', RIGHT, '203.0.113.91')),
+    );
+    expect(statuses(away)[503]).toBeGreaterThan(0);
+    await flood;
+    for (let i = 0; i < 9; i += 1) {
+      expect((await login('eve@dak.example', 'wrong', '203.0.113.91')).status).toBe(401);
+    }
+    expect((await login('eve@dak.example', RIGHT, '203.0.113.91')).status).toBe(200);
+  });
+
   it('tells how often it refused', async () => {
     for (let i = 0; i < 11; i += 1) await login('bob@dak.example', 'wrong', '192.0.2.77');
     expect((await login('bob@dak.example', RIGHT, '192.0.2.77')).status).toBe(429);

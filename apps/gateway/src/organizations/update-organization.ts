@@ -8,6 +8,7 @@ import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
 import { toOrganizationRecord } from '../identity/records';
 import { requireVersion } from '../identity/require-version';
 import { runOnce } from '../idempotency/run-once';
+import { selectErasure } from '../retention/erasure-store';
 import type { administerOrganizationBody, updateOrganizationBody } from './organization-bodies';
 
 /** The organization's own settings. */
@@ -77,6 +78,13 @@ export async function administerOrganization(
             updatedAt: new Date(parts.clock()),
           },
         });
+        // Asked under the lock of the row, which whoever asks for an erasure takes too.
+        if (body.status === 'active' && (await selectErasure(tx, organizationId)) !== null) {
+          throw new ConflictError(
+            'The organization is being erased: what is gone does not come back.',
+            'organization_erased',
+          );
+        }
         const note = {
           action: 'organization.administered',
           target: { type: 'organization', id: organizationId },

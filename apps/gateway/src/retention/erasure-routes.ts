@@ -79,8 +79,13 @@ async function requestErasure(
 ): Promise<void> {
   const { principal, requestId } = caller;
   await parts.store.acrossTenants(principal.organizationId, async (tx) => {
-    const found = await tx.db.organization.findUnique({ where: { id } });
-    if (found === null) throw new NotFoundError('organization');
+    // Held, so that nobody activates it at the same time.
+    const { rows } = await tx.query<{ name: string; status: string }>(
+      'select name, status from organization where id = $1::uuid for update',
+      [id],
+    );
+    const found = rows[0];
+    if (found === undefined) throw new NotFoundError('organization');
     if ((await selectErasure(tx, id)) !== null) return;
     if (found.name !== name) {
       throw new RefusedError(

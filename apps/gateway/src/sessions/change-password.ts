@@ -18,8 +18,9 @@ export async function changePassword(
     findOwnPassword(tx, caller.principal),
   );
   if (person === null) throw new InvalidError('There is no password to change.', 'wrong_password');
-  await parts.throttle.take(person.email, caller.clientAddress);
-  const [isRight] = await parts.passwords.matches(body.current, [person.passwordHash]);
+  const [isRight] = await parts.throttle.attempt(person.email, caller.clientAddress, () =>
+    parts.passwords.matches(body.current, [person.passwordHash]),
+  );
   if (isRight !== true) {
     parts.loginFailed();
     throw new InvalidError('current is not your password: check it.', 'wrong_password');

@@ -24,7 +24,7 @@ export class LoginThrottle {
    * Counts a failure before the password is looked at, so that guesses at the same time cannot all pass.
    * @throws DomainError rate_limited
    */
-  async take(email: string, address: string): Promise<void> {
+  private async take(email: string, address: string): Promise<void> {
     const { allowed, retryAfterMs } = await this.consume(email, address, 1);
     if (allowed) return;
     this.onRefused();
@@ -35,6 +35,21 @@ export class LoginThrottle {
       `Too many failed logins: wait ${wait} s and try again.`,
       { retryAfterSeconds: wait },
     );
+  }
+
+  /**
+   * Looks at a password, counted as in {@link take}. When that cannot be done, because too many are looked at, nobody
+   * has failed.
+   * @param look rejects when the password was not looked at
+   */
+  async attempt<T>(email: string, address: string, look: () => Promise<T>): Promise<T> {
+    await this.take(email, address);
+    try {
+      return await look();
+    } catch (error) {
+      await this.giveBack(email, address);
+      throw error;
+    }
   }
 
   /** It was no failure. */

@@ -50,9 +50,10 @@ export async function login(
   body: { email: string; password: string },
 ): Promise<RouteReply> {
   const rows = await parts.store.database.asWorker((tx) => findLogins(tx, body.email));
-  await parts.throttle.take(body.email, caller.clientAddress);
   const hashes = rows.map((row) => row.passwordHash);
-  const matches = await parts.passwords.matches(body.password, hashes);
+  const matches = await parts.throttle.attempt(body.email, caller.clientAddress, () =>
+    parts.passwords.matches(body.password, hashes),
+  );
   const row = rows.find((one, index) => matches[index] === true && mayLogIn(one));
   if (row === undefined) {
     parts.loginFailed();
