@@ -44,6 +44,8 @@ const DISABLED_COMMANDS = ['AUTH', 'HELP', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'X
 /** A client that goes on this far past the limit does not want to hear the reply to its dot. */
 const OVERRUN_FACTOR = 2;
 
+/** Connections that wait to be accepted: whoever opens a thousand at once gets an answer and no reset. */
+const BACKLOG = 4_096;
 /** Milliseconds for the last replies to leave before sockets are cut. */
 const LINGER_MS = 200;
 
@@ -286,7 +288,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
       lag.stop();
       reject(error);
     });
-    server.listen(options.port, options.host, () => {
+    server.listen(options.port, options.host, BACKLOG, () => {
       server.removeAllListeners('error');
       resolve();
     });
