@@ -6,11 +6,19 @@ const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Tables that name the tenant, so that a new one is covered by having the column. */
 const TABLES = `
-  select c.relname as name, c.relkind = 'p' as "isPartitioned"
+  select c.relname as name,
+         c.relkind = 'p' or exists (select from pg_constraint f
+                                     where f.contype = 'f' and f.conrelid = c.oid and f.confrelid = c.oid) as "isWhole"
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
    order by c.relname`;
+
+interface TenantTable {
+  name: string;
+  /** Goes in one statement: the place of a row is one only within a partition, and rows that refer to each other go together. */
+  isWhole: boolean;
+}
 
 export interface EraseOptions {
   organizationId: string;
@@ -36,10 +44,10 @@ export async function eraseTenant(
   // Triggers of one table may write to another one: only a round that finds nothing is the last.
   for (let found = true; found;) {
     found = false;
-    for (const { name, isPartitioned } of wanted) {
+    for (const { name, isWhole } of wanted) {
       for (;;) {
         if (performance.now() > deadline) return { rows, more: true };
-        const deleted = await deleteSome(database, organizationId, name, isPartitioned);
+        const deleted = await deleteSome(database, organizationId, name, isWhole);
         if (deleted === 'referenced') found = true;
         if (deleted === 'referenced' || deleted === 0) break;
         rows += deleted;
@@ -50,12 +58,8 @@ export async function eraseTenant(
   return { rows, more: false };
 }
 
-export async function tenantTables(
-  database: Database,
-): Promise<{ name: string; isPartitioned: boolean }[]> {
-  const { rows } = await database.asWorker((tx) =>
-    tx.query<{ name: string; isPartitioned: boolean }>(TABLES),
-  );
+export async function tenantTables(database: Database): Promise<TenantTable[]> {
+  const { rows } = await database.asWorker((tx) => tx.query<TenantTable>(TABLES));
   return rows;
 }
 
@@ -63,10 +67,9 @@ async function deleteSome(
   database: Database,
   organizationId: string,
   table: string,
-  isPartitioned: boolean,
+  isWhole: boolean,
 ): Promise<number | 'referenced'> {
-  // The place of a row is one only within a partition.
-  const statement = isPartitioned
+  const statement = isWhole
     ? `delete from "${table}" where organization_id = $1`
     : `delete from "${table}"
         where ctid = any(array(select ctid from "${table}" where organization_id = $1 limit ${BATCH}))`;
