@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { SmtpDialog } from '@dak/testing/smtp-sink';
+import { openSession, transact } from './sending-mail';
 import {
   eventually,
   removeDataDir,
@@ -14,7 +16,11 @@ const canMount = process.platform === 'linux' && process.getuid?.() === 0;
 const describeAsRoot = canMount ? describe : describe.skip;
 /** Larger than what the spool takes into its row, so that each needs room of its own. */
 const LARGE = 400 * 1024;
+const LARGE_TEXT = 'A lamp, and another one.\r\n'.repeat(LARGE / 26);
 const WITHIN_MS = 10_000;
+const BACK_WITHIN_MS = 15_000;
+/** With two processors that others use as well. */
+const SHOWN_WITHIN_MS = 45_000;
 
 /** Leaves not an octet. */
 function fill(file: string): void {
@@ -85,8 +91,24 @@ describeAsRoot('a full disk', () => {
     await reply.text();
     return reply.status;
   };
+  /** One transaction of an open session. */
+  const receive = async (dialog: SmtpDialog, subject: string, text: string) => {
+    const begun = performance.now();
+    const reply = await transact(dialog, {
+      to: [dak.bootstrap.mailboxes[0]!.address],
+      raw: `From: ada@example.org\r\nSubject: ${subject}\r\n\r\n${text}`,
+    });
+    return { reply, ms: performance.now() - begun };
+  };
+  const isListed = async (subject: string) => {
+    const { body } = await dak.api('GET', '/conversations?status=all&per_page=100');
+    return (body.data as { subject: string }[]).some((one) => one.subject === subject);
+  };
+
   it('is told as such, to be tried again later, and everything goes on without a restart once there is room', async () => {
+    const session = await openSession(dak.bootstrap.smtp.port);
     expect((await composeLarge('before')).status).toBe(201);
+    expect((await receive(session, 'before', LARGE_TEXT)).reply).toMatch(/^250 /);
     expect(await upload()).toBe(201);
     fill(filler);
     for (let i = 0; i < 4; i += 1) {
@@ -95,13 +117,50 @@ describeAsRoot('a full disk', () => {
       expect(retryAfter).toBeGreaterThan(0);
       expect(ms).toBeLessThan(WITHIN_MS);
       expect(await upload()).toBe(503);
+      const large = await receive(session, `full-${i}`, `${i} ${LARGE_TEXT}`);
+      expect(large.reply).toMatch(/^452 4\.3\.1 /);
+      expect(large.ms).toBeLessThan(WITHIN_MS);
     }
     rmSync(filler);
+    expect((await receive(session, 'after', LARGE_TEXT)).reply).toMatch(/^250 /);
+    session.socket.destroy();
+    await eventually('mail is shown again', () => isListed('after'), BACK_WITHIN_MS);
     await eventually(
       'mail goes out again',
       async () => (await composeLarge('after')).status === 201,
+      BACK_WITHIN_MS,
     );
-    await eventually('files are taken again', async () => (await upload()) === 201);
+    await eventually('files are taken again', async () => (await upload()) === 201, BACK_WITHIN_MS);
+    expect(dak.process.exitCode).toBeNull();
+  }, 120_000);
+
+  it('that fills up while mail comes in ends no process', async () => {
+    fill(filler);
+    truncateSync(filler, statSync(filler).size - 12 * 1024 * 1024);
+    const session = await openSession(dak.bootstrap.smtp.port);
+    const taken: string[] = [];
+    for (let i = 0; i < 200; i += 1) {
+      const text = randomBytes(60_000).toString('hex').replace(/.{70}/g, '$&\r\n');
+      const { reply, ms } = await receive(session, `small-${i}`, `${text}\r\n`);
+      expect(reply).toMatch(/^(250 2\.6\.0|452 4\.3\.1) /);
+      expect(ms).toBeLessThan(WITHIN_MS);
+      if (reply.startsWith('250')) taken.push(`small-${i}`);
+    }
+    session.socket.destroy();
+    expect(taken.length).toBeLessThan(90);
+    rmSync(filler);
+    let missing: string[] = [];
+    const isComplete = async () => {
+      const { body } = await dak.api('GET', '/conversations?status=all&per_page=100');
+      const shown = new Set((body.data as { subject: string }[]).map(({ subject }) => subject));
+      missing = taken.filter((subject) => !shown.has(subject));
+      return missing.length === 0;
+    };
+    await eventually(
+      () => `all mail that was taken: ${missing.join()}`,
+      isComplete,
+      SHOWN_WITHIN_MS,
+    );
     expect(dak.process.exitCode).toBeNull();
   }, 120_000);
 });

@@ -1,8 +1,9 @@
-import { Agent, request } from 'node:http';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
 import { Probes } from '@dak/platform/probes';
 import { HttpServer } from './http-server';
+import { streamBody } from './request-body';
 
 describe('HttpServer', () => {
   it('lets a request in flight end and then closes its kept-alive connection at once', async () => {
@@ -28,5 +29,29 @@ describe('HttpServer', () => {
     await closed;
     expect(performance.now() - begun).toBeLessThan(2_000);
     agent.destroy();
+  });
+
+  it('answers the next request of a connection whose body was not read to its end', async () => {
+    const server = new HttpServer({
+      probes: new Probes({ metrics: new Registry(), isReady: () => Promise.resolve() }),
+      handle: (incoming, response) => {
+        const body = streamBody(incoming, response, 1e9, { idleMs: 5_000, totalMs: 5_000 });
+        void body[Symbol.asyncIterator]()
+          .next()
+          .then(() => response.writeHead(503).end());
+      },
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const begun = performance.now();
+    for (const size of [400_000, 4_000_000, 400_000]) {
+      const asked = request({ port, host: '127.0.0.1', agent, method: 'POST' });
+      const [reply] = (await once(asked.end(Buffer.alloc(size)), 'response')) as [IncomingMessage];
+      expect(reply.statusCode).toBe(503);
+      await once(reply.resume(), 'end');
+    }
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    agent.destroy();
+    await server.close();
   });
 });

@@ -6,7 +6,7 @@ import { DomainError } from '@dak/kernel';
 import type { Probes } from '@dak/platform/probes';
 import type { PemPair } from '@dak/platform/tls-files';
 import type { RequestHandler } from './request-handler';
-import { expectContinue } from './request-body';
+import { discard, expectContinue } from './request-body';
 
 export interface HttpServerOptions {
   probes: Probes;
@@ -120,8 +120,13 @@ function mayHaveBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** A client that goes on sending after its reply, or stops in the middle, must not hold the socket. */
+/**
+ * What came in of a body and is not read any longer would hold up the next request of its connection. A client that goes
+ * on sending after its reply, or stops in the middle, must not hold the socket.
+ */
 function endWithoutBody(request: IncomingMessage): void {
+  if (request.readableEnded) return;
+  discard(request);
   if (request.complete) return;
   const timer = setTimeout(() => request.socket.destroy(), REST_OF_BODY_MS);
   request.once('close', () => clearTimeout(timer));

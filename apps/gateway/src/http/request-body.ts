@@ -189,8 +189,10 @@ async function within<T>(ms: number, waited: Promise<T>): Promise<T> {
 }
 
 /** Throws the rest of a body away unread: a client that is still sending then gets the reply instead of a reset connection. */
-function discard(request: IncomingMessage): void {
+export function discard(request: IncomingMessage): void {
   request.removeAllListeners('data');
+  // A reader that waits or rests would keep it from flowing.
+  request.removeAllListeners('readable');
   request.resume();
 }
 

@@ -4,6 +4,7 @@ import { readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { StorageUnavailableError } from '@dak/kernel';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import { flushData, flushFolder, isMissing, unlessMissing } from './durable-files';
 
@@ -36,8 +37,10 @@ export interface BlobJournalOptions {
    * changed after some 30 seconds by itself, and then little is left to do. @default 60000
    */
   settleMs?: number;
-  /** Milliseconds after blobs could not be rewritten until it is tried again. @default 30000 */
+  /** Milliseconds after blobs could not be rewritten until it is tried again. @default 5000 */
   retryMs?: number;
+  /** Milliseconds that whoever writes waits at most for room while blobs cannot be flushed. @default 4000 */
+  crowdedMs?: number;
   /** Blobs could not be flushed; the journal keeps them until they are rewritten. */
   onError?: (error: unknown) => void;
 }
@@ -72,8 +75,10 @@ const MOST_SETTLING = 6;
 const MOST_ENDED = 9;
 const MOST_SPARES = 2;
 const CROWDED_EVERY_MS = 10;
+/** Twice that, for those who came while others waited, is less than any caller's patience. */
+const CROWDED_MS = 4_000;
 /** After blobs could not be rewritten. */
-const RETRY_MS = 30_000;
+const RETRY_MS = 5_000;
 const MARK_BYTES = 8;
 const ID_BYTES = 16;
 const HASH_BYTES = 32;
@@ -113,6 +118,7 @@ export class BlobJournal {
       segmentMs: SEGMENT_MS,
       settleMs: SETTLE_MS,
       retryMs: RETRY_MS,
+      crowdedMs: CROWDED_MS,
       onError: () => undefined,
       ...options,
     };
@@ -122,7 +128,10 @@ export class BlobJournal {
     });
   }
 
-  /** Resolves when the blobs, whose files are there already, outlive a crash of the machine. */
+  /**
+   * Resolves when the blobs, whose files are there already, outlive a crash of the machine.
+   * @throws StorageUnavailableError when what was written before could not be flushed for a while
+   */
   async append(blobs: readonly JournaledBlob[]): Promise<void> {
     if (blobs.length > 0) await this.#appends.submit(blobs);
   }
@@ -181,9 +190,7 @@ export class BlobJournal {
       if (this.#current?.isDue) this.#endSegment();
       return;
     }
-    this.#isCrowded = this.#ended > MOST_ENDED;
-    while (this.#ended > MOST_ENDED) await delay(CROWDED_EVERY_MS);
-    this.#isCrowded = false;
+    await this.#waitForRoom();
     const segment = (this.#current ??= await this.#openSegment());
     segment.blobs.push(...blobs.map(({ organizationId, sha256 }) => ({ organizationId, sha256 })));
     const records = blobs.flatMap((blob) => [headerOf(segment.mark, blob), blob.content]);
@@ -199,6 +206,19 @@ export class BlobJournal {
     // A process that has just started took it over, perhaps before this was written.
     if (!isOurs) await this.#options.flush(blobs);
     if (!isOurs || segment.isDue || segment.end >= this.#options.segmentBytes) this.#endSegment();
+  }
+
+  /** @throws StorageUnavailableError when there are too many segments, and some cannot be flushed */
+  async #waitForRoom(): Promise<void> {
+    const until = performance.now() + this.#options.crowdedMs;
+    this.#isCrowded = this.#ended > MOST_ENDED;
+    while (this.#ended > MOST_ENDED) {
+      // A slow disk only slows down: what is under way comes to an end.
+      const isStuck = this.#failed.size > 0 && performance.now() > until;
+      if (isStuck) throw new StorageUnavailableError('Blobs cannot be flushed to their files.');
+      await delay(CROWDED_EVERY_MS);
+    }
+    this.#isCrowded = false;
   }
 
   #extend(segment: Segment, bytes: Buffer): void {

@@ -163,6 +163,21 @@ describe('BlobJournal', () => {
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
 
+  it('refuses to write while many segments cannot be flushed, and goes on once they can', async () => {
+    let isFull = true;
+    const fail = async () => {
+      if (isFull) throw new Error('ENOSPC');
+    };
+    const { journal } = await journalWith({
+      ...{ flush: fail, rewrite: fail },
+      ...{ segmentBytes: 1, settleMs: 0, retryMs: 20, crowdedMs: 500 },
+    });
+    for (let n = 0; n < 10; n += 1) await journal.append([blob(`blob ${n}`)]);
+    await expect(journal.append([blob('late')])).rejects.toThrow('no room');
+    isFull = false;
+    await journal.append([blob('late')]);
+  });
+
   it('leaves nothing behind when a segment cannot be opened', async () => {
     const { journal } = await journalWith({});
     await rm(root, { recursive: true });
