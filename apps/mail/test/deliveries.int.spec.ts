@@ -181,6 +181,17 @@ it('delivers to a mailbox of another tenant through its spool, once, also when n
   ]);
 });
 
+it('keeps mail while it is not settled whose the domain of its sender is, and refuses it once it is not', async () => {
+  const id = await send(['a@one.example']);
+  await admin(`update domain set status = 'pending', is_contested = true`);
+  await sending.worker(relayTo(sink.port));
+  await untilDeliveries(sending, caller, id, ([one]) => one?.state === 'deferred');
+  await admin('update domain set is_contested = false');
+  await admin('update delivery set next_attempt_at = now()');
+  await untilDeliveries(sending, caller, id, ([one]) => one?.state === 'failed');
+  expect(sink.accepted).toBe(0);
+});
+
 it('does not send for a mailbox that was deleted meanwhile', async () => {
   const id = await send(['a@one.example']);
   await admin('update mailbox set deleted_at = now()');

@@ -33,7 +33,7 @@ interface ClaimedRow {
   submitted_at: string;
   mailbox_id: string;
   standing: ClaimedDelivery['standing'];
-  owns_domain: boolean;
+  sender_domain: ClaimedDelivery['senderDomain'];
 }
 
 /**
@@ -110,9 +110,14 @@ const CLAIM = `
             s.created_at as submitted_at,
             case when m.deleted_at is not null then 'withdrawn' when m.status <> 'active' then 'waits' else 'goes' end
               as standing,
-            exists (select from domain
-                     where domain.organization_id = d.organization_id and domain.status = 'verified'
-                       and domain.name = split_part(m.address, '@', 2)) as owns_domain`;
+            case when exists (select from domain o
+                               where o.organization_id = d.organization_id and o.status = 'verified'
+                                 and o.name = split_part(m.address, '@', 2)) then 'owned'
+                 when exists (select from domain o
+                               where o.name = split_part(m.address, '@', 2) and o.is_contested)
+                      and not exists (select from domain o
+                                       where o.name = split_part(m.address, '@', 2) and o.status = 'verified')
+                 then 'unsettled' else 'foreign' end as sender_domain`;
 
 /** Takes the lease of deliveries that are due, of all organizations, in one round trip. */
 export async function claimDeliveries(
@@ -162,6 +167,6 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     submittedAt: row.submitted_at,
     mailboxId: row.mailbox_id,
     standing: row.standing,
-    ownsDomain: row.owns_domain,
+    senderDomain: row.sender_domain,
   };
 }

@@ -23,6 +23,6 @@ export interface ClaimedDelivery {
   readonly mailboxId: string;
   /** By its mailbox: `waits` while that is disabled, `withdrawn` once it is deleted. */
   readonly standing: 'goes' | 'waits' | 'withdrawn';
-  /** The domain of the sender is the organization's. */
-  readonly ownsDomain: boolean;
+  /** Whose the domain of the sender is; `unsettled` while several organizations use it and none has proved it. */
+  readonly senderDomain: 'owned' | 'unsettled' | 'foreign';
 }

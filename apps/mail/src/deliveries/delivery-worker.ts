@@ -184,7 +184,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       const verdict = verdicts[index]!;
       if (delivery.standing === 'withdrawn') {
         run([delivery], () => handOver.withdraw(delivery, 'The mailbox has been deleted'));
-      } else if (!delivery.ownsDomain) {
+      } else if (delivery.senderDomain !== 'owned') {
         run([delivery], () => handOver.refuse(delivery));
       } else if (answered.has(delivery.submissionId)) {
         run([delivery], () => handOver.withdraw(delivery, 'Canceled: an answer came first'));

@@ -21,7 +21,10 @@ export interface HandOver {
   sendOut(deliveries: readonly ClaimedDelivery[]): Promise<void>;
   /** To a mailbox of this deployment. */
   deliverHere(delivery: ClaimedDelivery, verdict: RecipientVerdict): Promise<void>;
-  /** The domain of the sender went to somebody else, whose name the mail must not bear. */
+  /**
+   * The domain of the sender went to somebody else, whose name the mail must not bear; while nobody knows whose it is,
+   * the mail is tried again.
+   */
   refuse(delivery: ClaimedDelivery): Promise<void>;
   /** The mail must not leave any more. */
   withdraw(delivery: ClaimedDelivery, reason: string): Promise<void>;
@@ -165,7 +168,11 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   };
 }
 
-function foreignSender({ recipient, mailFrom }: ClaimedDelivery): RecipientResult {
+function foreignSender({ recipient, mailFrom, senderDomain }: ClaimedDelivery): RecipientResult {
+  if (senderDomain === 'unsettled') {
+    const reason = `It is not settled whose domain ${domainOf(mailFrom)} is`;
+    return { recipient, outcome: 'deferred', phase: 'connect', reason };
+  }
   const reason = `${domainOf(mailFrom)} is no longer a domain of the organization`;
   return { recipient, outcome: 'rejected', phase: 'connect', reason };
 }

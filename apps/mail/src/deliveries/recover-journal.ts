@@ -79,7 +79,7 @@ function accepted(
     submittedAt: row.created_at,
     mailboxId: row.mailbox_id,
     standing: 'goes',
-    ownsDomain: true,
+    senderDomain: 'owned',
   };
   return {
     delivery,
