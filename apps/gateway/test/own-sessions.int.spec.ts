@@ -72,6 +72,22 @@ describe('a person and their sessions', () => {
     expect(body.total).toBe(1);
   });
 
+  it('take open invites with them when the password is changed', async () => {
+    const admin = await site.adminSession();
+    const email = 'cyn@dak.example';
+    const { id } = (
+      await admin.post('/settings/users', { email, display_name: 'Cyn', password: PASSWORD })
+    ).body;
+    const token = (await admin.post(`/settings/users/${id}/invite`)).body.invite_token;
+    const next = 'another long enough password';
+    const { client } = await signIn(email);
+    const change = { current: PASSWORD, new: next };
+    expect((await client.patch('/auth/password', change)).status).toBe(204);
+    const late = await site.client().post('/auth/accept-invite', { token, password: PASSWORD });
+    expect([late.status, late.headers.get('x-error-code')]).toEqual([400, 'invalid_invite']);
+    expect((await signIn(email, next)).status).toBe(200);
+  });
+
   it('do not help to guess the password', async () => {
     const { client } = await signIn('bob@dak.example', PASSWORD, '192.0.2.50');
     const replies = await Promise.all(

@@ -2,7 +2,7 @@ import { InvalidError, type Principal } from '@dak/kernel';
 import type { RouteReply } from '../http/route';
 import { auditSource } from '../audit/audit-log';
 import type { SessionCaller, SessionParts } from './login';
-import { endOtherSessions, findOwnPassword, setPasswordHash } from './session-store';
+import { endInvites, endOtherSessions, findOwnPassword, setPasswordHash } from './session-store';
 
 /**
  * Replaces the caller's password. A wrong current one counts as a failed login: a stolen session is no way to guess on.
@@ -32,6 +32,7 @@ export async function changePassword(
       const at = new Date(parts.clock()).toISOString();
       await setPasswordHash(tx, { organizationId, userId }, passwordHash, at);
       await endOtherSessions(tx, { organizationId, userId }, credentialId, at, 'password_changed');
+      await endInvites(tx, { organizationId, userId }, at);
       await parts.audit.record(tx, auditSource(caller), {
         action: 'user.password_changed',
         target: { type: 'user', id: userId },

@@ -98,7 +98,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       method: 'PATCH',
       path: '/auth/password',
       summary: 'Change the own password',
-      description: 'All other sessions of the person end.',
+      description: 'All other sessions of the person end, and their open invites.',
       maxBodyBytes: SMALL_BODY,
       request: { body: z.object({ current: z.string().min(1).max(200), new: passwordField() }) },
       responses: { 204: { description: 'Changed' } },

@@ -178,6 +178,22 @@ export async function endOtherSessions(
   await executor.query(END_OTHER_SESSIONS, [organizationId, userId, kept, at, reason]);
 }
 
+const END_INVITES = `
+  update invite
+     set used_at = $3
+   where organization_id = $1
+     and user_id = $2
+     and used_at is null`;
+
+/** Whoever has kept an invite cannot set the person's password with it any more. */
+export async function endInvites(
+  executor: SqlExecutor,
+  person: { organizationId: string; userId: string },
+  at: string,
+): Promise<void> {
+  await executor.query(END_INVITES, [person.organizationId, person.userId, at]);
+}
+
 const END_SESSION = `
   update session
      set revoked_at = $3, revoked_reason = $4

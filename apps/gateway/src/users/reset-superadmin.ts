@@ -37,6 +37,10 @@ export async function resetSuperadmin(
         where: { organizationId, userId: id, revokedAt: null },
         data: { revokedAt: now, revokedReason: 'password_reset' },
       });
+      await tx.db.invite.updateMany({
+        where: { organizationId, userId: id, usedAt: null },
+        data: { usedAt: now },
+      });
       await tx.db.userAccount.update({
         where: { organizationId_id: { organizationId, id } },
         data: { passwordHash, active: true, version: { increment: 1 }, updatedAt: now },
