@@ -131,6 +131,7 @@ export class FaultLoad {
       async () => {
         const subject = `${probe}-out-${(tries += 1)}`;
         await this.#out(subject);
+        if (!this.promisedOut.includes(subject)) return false;
         return eventually('it arrives', async () => arrivedAt(this.sink).includes(subject));
       },
       RECOVERED_WITHIN_MS,
