@@ -166,7 +166,9 @@ function faultSuite(
       expect(load.promisedIn.length).toBeGreaterThan(10);
       expect(load.promisedOut.length).toBeGreaterThan(10);
       await load.nothingLost();
-      expect(load.unseemly()).toEqual([]);
+      // Processes see the step up to 50 ms apart, and what one signs for the other is not valid then.
+      const isStep = name.startsWith('the clock');
+      expect(load.unseemly().filter((text) => !(isStep && / 401 /.test(text)))).toEqual([]);
       expect(dak.processes().map(({ pid }) => pid)).toEqual(pids);
       expect(dak.process.exitCode).toBeNull();
     },

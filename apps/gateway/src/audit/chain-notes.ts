@@ -32,12 +32,12 @@ export function startAuditChain(deps: { log: Log; database: Database }): Promise
   );
 }
 
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 2_500;
 const PAUSE_MS = 10;
 
 /**
  * Resolves when every note that a service committed before the call is in its audit log, at the latest
- * after some two seconds: whoever changes something and then reads the log finds the change.
+ * after five seconds: whoever changes something and then reads the log finds the change.
  */
 export async function auditSettled(
   log: Log | undefined,

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@dak/platform/postgres';
 
 const TOPIC = 'audit.events.v1';
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 2_500;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
 /**
  * Resolves when the notes committed before the call have left the outbox for the log, at the latest
- * after a second: then a caller who asks for the audit log finds what they have just changed.
+ * after 2.5 seconds: then a caller who asks for the audit log finds what they have just changed.
  */
 export async function notesPublished(database: Database): Promise<void> {
   const until = Date.now() + PATIENCE_MS;

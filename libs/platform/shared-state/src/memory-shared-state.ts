@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '@dak/kernel';
+import type { Clock } from '@dak/kernel';
 import type { Consumption, SharedState } from './shared-state';
 import { takeTokens } from './token-bucket';
 
@@ -15,6 +15,9 @@ interface Entry {
   expiresAt: number;
 }
 
+/** Goes on evenly when the clock of the machine is set: a step back must not refuse whoever comes for an hour. */
+const steadyClock: Clock = () => performance.timeOrigin + performance.now();
+
 /** For a single process. Bounded in number and in time: whatever expired is swept away. */
 export class MemorySharedState implements SharedState {
   readonly #entries = new Map<string, Entry>();
@@ -24,7 +27,7 @@ export class MemorySharedState implements SharedState {
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(options: MemorySharedStateOptions = {}) {
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? steadyClock;
     this.#maxEntries = options.maxEntries ?? 200_000;
     this.#sweeper = setInterval(() => this.sweep(), options.sweepMs ?? 10_000).unref();
   }

@@ -30,4 +30,4 @@ create table erased_organization (
   erased_at timestamptz not null default now()
 );
 alter table erased_organization enable row level security;
-create policy known on erased_organization using (true);
+create policy known on erased_organization using (id = dak_tenant() or dak_is_worker());
