@@ -192,6 +192,17 @@ it('keeps mail while it is not settled whose the domain of its sender is, and re
   expect(sink.accepted).toBe(0);
 });
 
+it('does not try again and again at once what cannot be read', async () => {
+  jest.spyOn(sending.blobs, 'get').mockRejectedValue(new TypeError('damaged'));
+  await sending.worker(relayTo(sink.port));
+  const id = await send([mailbox.address]);
+  while (sending.errors.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const other = await send(['a@one.example']);
+  await untilDeliveries(sending, caller, other, ([one]) => one?.state === 'deferred');
+  const [one] = await deliveriesOf(sending, caller, id);
+  expect(one).toMatchObject({ state: 'sending', attempts: 1 });
+});
+
 it('does not send for a mailbox that was deleted meanwhile', async () => {
   const id = await send(['a@one.example']);
   await admin('update mailbox set deleted_at = now()');

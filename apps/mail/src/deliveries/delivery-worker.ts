@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '@dak/kernel';
+import { isOutage, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { readProcessName } from '@dak/platform/deployment';
 import { FairSlots } from '@dak/platform/fair-slots';
@@ -103,8 +103,9 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   /** Something failed while leases were taken or held: some may be ours that nothing here knows of. */
   let mayHaveLost = false;
 
+  /** What fails for another reason would fail again at once: that waits until its lease has run out. */
   const failed = (error: unknown): void => {
-    mayHaveLost = true;
+    if (isOutage(error)) mayHaveLost = true;
     deps.onError(error);
   };
 
@@ -119,7 +120,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       });
   };
 
-  /** When work fails unexpectedly, its deliveries are taken up again with the next claim. */
+  /** When work fails for an outage, its deliveries are taken up again with the next claim; else when their leases have run out. */
   const run = (deliveries: readonly ClaimedDelivery[], work: () => Promise<void>): void => {
     const taken = deliveries.map((delivery) => {
       inFlight.add(delivery);
@@ -200,11 +201,16 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   /** The answer to a claim may have been lost with its connection, and so may work that failed with it. */
   const takeBackLost = async (owner: string): Promise<void> => {
     if (!mayHaveLost) return;
-    await takeBack(
-      owner,
-      [...inFlight].map(({ id }) => id),
-    );
     mayHaveLost = false;
+    try {
+      await takeBack(
+        owner,
+        [...inFlight].map(({ id }) => id),
+      );
+    } catch (error) {
+      mayHaveLost = true;
+      throw error;
+    }
   };
 
   const tendLeases = async (): Promise<void> => {
