@@ -19,6 +19,11 @@ describe('row-level security', () => {
       'insert into event_feed_head (organization_id, wanted_at) values ($1, now())',
       [organizationId],
     );
+    await owner.query(
+      `insert into erasure (id, requester_id, requester_name, requester_organization, request_id, finished_at)
+       values (gen_random_uuid(), gen_random_uuid(), 'R', $1, 'r', now())`,
+      [organizationId],
+    );
     await log.publish([eventOf({ organizationId })]);
     const admin = await site.adminSession();
     await admin.post(

@@ -176,7 +176,7 @@ export class FaultLoad {
         if (known.size < listed.length) throw new Error('a mail is listed twice');
         return missing.length === 0;
       },
-      60_000,
+      120_000,
     );
     await eventually(
       () => `mail out has arrived, but for ${missing.length}: ${missing.slice(0, 5).join()}`,
@@ -187,7 +187,7 @@ export class FaultLoad {
         missing = this.promisedOut.filter((subject) => !known.has(subject));
         return missing.length === 0;
       },
-      60_000,
+      120_000,
     );
     const sent = arrivedAt(this.sink);
     const twice = sent.filter((subject, i) => sent.indexOf(subject) !== i);
