@@ -9,7 +9,7 @@ import { refusals, type SmtpRefusal } from './smtp-replies';
 /** Milliseconds for the reply to reach a client that is turned away; its socket goes then. */
 const TURN_AWAY_MS = 1000;
 /** Sockets that may wait for that at the same time; further ones are closed without a word. */
-const MAX_TURNED_AWAY = 256;
+const MAX_TURNED_AWAY = 2_000;
 
 const STARTS_WITH_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
