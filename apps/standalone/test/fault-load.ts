@@ -154,7 +154,8 @@ export class FaultLoad {
       .filter(
         ({ status, retryAfter, ms }) =>
           (status >= 500 && status !== 503) ||
-          (status >= 400 && status < 500) ||
+          // A compose that was sent to another replica, while the first one may yet answer, is told to wait (409).
+          (status >= 400 && status < 500 && status !== 409) ||
           (status === 503 && retryAfter === null) ||
           ms > ANSWERED_WITHIN_MS,
       )
