@@ -1,4 +1,11 @@
-import { ConfigResourceTypes, ConfigSource, type Admin } from 'kafkajs';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ConfigResourceTypes,
+  ConfigSource,
+  KafkaJSProtocolError,
+  type Admin,
+  type ITopicMetadata,
+} from 'kafkajs';
 import { ConflictError } from '@dak/kernel';
 
 export interface WantedTopic {
@@ -13,6 +20,8 @@ export interface TopicSettings {
 }
 
 const DAY_MS = 86_400_000;
+const KNOWN_WITHIN_MS = 30_000;
+const RECHECK_MS = 100;
 /** An event is far below; a batch of one large event has to fit. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
@@ -33,7 +42,8 @@ export async function ensureTopics(
     const { brokers } = await admin.describeCluster();
     const factor = replicationFactor ?? Math.min(3, brokers.length);
     await admin.createTopics({
-      waitForLeaders: true,
+      // Its wait gives up when a broker has not yet heard of the topic; `described` waits for that too.
+      waitForLeaders: false,
       topics: missing.map(({ name, partitions }) => ({
         topic: name,
         numPartitions: partitions,
@@ -47,7 +57,7 @@ export async function ensureTopics(
     });
   }
   const names = topics.map(({ name }) => name);
-  const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
+  const found = await described(admin, names);
   for (const { name, partitions } of topics) {
     const count = found.find((topic) => topic.name === name)?.partitions.length;
     if (count === partitions) continue;
@@ -66,6 +76,23 @@ export async function ensureTopics(
       insync: insync(Math.min(...partitions.map(({ replicas }) => replicas.length))),
     }));
   await keepSettings(admin, wanted);
+}
+
+/**
+ * The topics with their partitions. The controller answers a creation before every broker knows the
+ * topic and before each partition has its leader, so these are asked again for up to 30 s.
+ */
+async function described(admin: Admin, names: string[]): Promise<ITopicMetadata[]> {
+  const deadline = Date.now() + KNOWN_WITHIN_MS;
+  for (;;) {
+    try {
+      return (await admin.fetchTopicMetadata({ topics: names })).topics;
+    } catch (error) {
+      const settles = error instanceof KafkaJSProtocolError && error.retriable;
+      if (!settles || Date.now() >= deadline) throw error;
+      await delay(RECHECK_MS);
+    }
+  }
 }
 
 /**
