@@ -138,10 +138,15 @@ describeOnBothRuns('rights', (startStack) => {
       );
       // The oldest is kept: the two newer ones first, and then what is left of them.
       const [oldest, older, newest] = records
-        .sort((one, other) => one.number - other.number)
+        .sort((one, other) =>
+          `${one.created_at} ${one.id}` < `${other.created_at} ${other.id}` ? -1 : 1,
+        )
         .map(({ id }) => id as string);
-      await asAdmin.post(`/conversations/${older}/merge`, { source_ids: [newest] });
-      await asAdmin.post(`/conversations/${oldest}/merge`, { source_ids: [older] });
+      const merges = [
+        await asAdmin.post(`/conversations/${older}/merge`, { source_ids: [newest] }),
+        await asAdmin.post(`/conversations/${oldest}/merge`, { source_ids: [older] }),
+      ];
+      expect(merges.map(({ status }) => status)).toEqual([200, 200]);
       const totals = await Promise.all(
         taken.map(async (id) => {
           const { body } = await as(people.read).get(`/conversations/${id}/messages`);
