@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Registry } from 'prom-client';
 import { InvalidError, UnavailableError, isUuid } from '@dak/kernel';
-import { Database, type SqlExecutor } from '@dak/platform/postgres';
+import { Database, IDLE_IN_TRANSACTION_MS, type SqlExecutor } from '@dak/platform/postgres';
 import { Prisma, PrismaClient } from '../generated/prisma/client';
 
 /** One transaction held to one tenant: `db` for ordinary models, `query` for one-statement SQL beside it. */
@@ -30,8 +30,7 @@ export class GatewayStore {
         connectionString: url,
         max: PRISMA_CONNECTIONS,
         application_name: 'dak-gateway-models',
-        options:
-          '-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c statement_timeout=30000',
+        options: `-c timezone=UTC -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS} -c statement_timeout=30000`,
       }),
     });
   }
@@ -103,10 +102,10 @@ async function queryWith<Row>(
 /** P1xxx: the server is not there or not willing; P2024, P2028: no connection or no time; P2034: a deadlock. */
 const UNREACHABLE = /^(P1\d{3}|P2024|P2028|P2034)$/;
 
-/** What the adapter reports instead: by kind, or as PostgreSQL's own class 08, 53 or 57 and 55000. */
+/** What the adapter reports instead: by kind, or as PostgreSQL's own class 08, 53 or 57, 55000 and 25P03. */
 const UNREACHABLE_KIND =
   /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TooManyConnections)$/;
-const UNREACHABLE_STATE = /^(08...|53...|57P0[1-5]|55000)$/;
+const UNREACHABLE_STATE = /^(08...|53...|57P0[1-5]|55000|25P03)$/;
 
 function isUnreachable(error: unknown): boolean {
   if (error instanceof Prisma.PrismaClientInitializationError) return true;

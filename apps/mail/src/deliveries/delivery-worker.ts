@@ -22,10 +22,10 @@ import type { Transport } from './transports/transport';
 export interface DeliveryWorkerOptions {
   /**
    * Deliveries that have begun in the last seconds; one organization has three quarters of these places,
-   * and what takes longer goes on beside them. @default 60
+   * and what takes longer goes on beside them. @default 80
    */
   readonly maxDeliveries?: number;
-  /** Deliveries that take longer. @default 180 */
+  /** Deliveries that take longer. @default 240 */
   readonly maxSlow?: number;
   /** @default 3000 */
   readonly slowAfterMs?: number;
@@ -76,8 +76,8 @@ const RELEASE_EVERY_MS = 1_000;
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const { database, transport } = deps;
   const {
-    maxDeliveries = 60,
-    maxSlow = 180,
+    maxDeliveries = 80,
+    maxSlow = 240,
     slowAfterMs = 3_000,
     claimGapMs = 20,
     pollMs = 500,

@@ -46,6 +46,11 @@ const SET_WORKER: PreparedStatement = {
   values: [],
 };
 const STATEMENT_TIMEOUT_MS = 30_000;
+/**
+ * A process that stops in the middle of a transaction, frozen or cut off, keeps its locks until the server
+ * ends it; all who wait for them have to get their answer within ten seconds.
+ */
+export const IDLE_IN_TRANSACTION_MS = 5_000;
 /** Who waits for an answer gets none after ten seconds: this and the answer that follows have to fit. */
 const CONNECT_WITHIN_MS = 7_000;
 const ATTEMPTS = 4;
@@ -73,7 +78,7 @@ export class Database {
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       application_name: options.applicationName,
       // Compiling takes seconds, and our statements take milliseconds whatever their estimated cost.
-      options: `-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c statement_timeout=${statementTimeoutMs} -c jit=off`,
+      options: `-c timezone=UTC -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS} -c statement_timeout=${statementTimeoutMs} -c jit=off`,
       types: DAK_TYPES,
     });
     this.#watch = new ServerWatch(options.url);

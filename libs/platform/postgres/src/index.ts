@@ -1,4 +1,10 @@
-export { Database, isUniqueViolation, type DatabaseOptions, type Transaction } from './database';
+export {
+  Database,
+  IDLE_IN_TRANSACTION_MS,
+  isUniqueViolation,
+  type DatabaseOptions,
+  type Transaction,
+} from './database';
 export type { PreparedStatement, SqlExecutor } from './sql';
 export { statementName } from './statement-name';
 export { toRfc3339 } from './timestamps';

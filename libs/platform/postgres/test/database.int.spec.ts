@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { UnavailableError } from '@dak/kernel';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import { Database, isUniqueViolation } from '../src/index';
 
@@ -194,6 +195,27 @@ describe('Database', () => {
     await expect(cut).rejects.toThrow();
     const [rows] = await database.batchInTenant(ONE, [select(ONE)]);
     expect(rows).not.toHaveLength(0);
+  });
+
+  it('lets go of the locks of a process that stops in the middle of a transaction', async () => {
+    const lock = `select pg_advisory_xact_lock(hashtext('stopped in the middle'))`;
+    let thaw = (): void => undefined;
+    const frozen = new Promise<void>((resolve) => (thaw = resolve));
+    let begun = (): void => undefined;
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const stopped = database.inTenant(ONE, async (tx) => {
+      await tx.query(lock);
+      begun();
+      await frozen;
+      await tx.query('select 1');
+    });
+    const outcome = expect(stopped).rejects.toBeInstanceOf(UnavailableError);
+    await hasBegun;
+    const before = performance.now();
+    await database.inTenant(TWO, (tx) => tx.query(lock));
+    expect(performance.now() - before).toBeLessThan(8_000);
+    thaw();
+    await outcome;
   });
 
   it('names a unique violation', async () => {

@@ -13,7 +13,7 @@ export interface RelayOptions {
 /** Everything goes to one server that takes it further. */
 export function createRelayTransport({
   endpoint,
-  maxConnections = 20,
+  maxConnections = 25,
   maxMessages = 500,
 }: RelayOptions): Transport {
   const pool = createSmtpPool({ maxConnections, maxMessages, maxSlow: 2 * maxConnections });
