@@ -4,7 +4,7 @@ import type { Transport } from './transport';
 
 export interface RelayOptions {
   readonly endpoint: SmtpEndpoint;
-  /** @default 20 */
+  /** @default 25 */
   readonly maxConnections?: number;
   /** @default 500 */
   readonly maxMessages?: number;
