@@ -13,7 +13,7 @@ const answer = { 200: { description: 'What came in', schema: z.record(z.string()
 const errors: Record<string, () => Error> = {
   crash: () => new Error('secret detail of the inside'),
   missing: () => new NotFoundError('thing'),
-  refused: () => new RefusedError('subject is not allowed: choose another.', 'policy_blocked'),
+  refused: () => new RefusedError('subject is not allowed: choose another.', 'not_available'),
   down: () => new UnavailableError('The mail service does not answer.', 7),
 };
 

@@ -29,7 +29,7 @@ describe('Idempotency-Key', () => {
     await admin.post('/departments', { name: 'One' }, key('b'));
     const reply = await admin.post('/departments', { name: 'Two' }, key('b'));
     expect(reply.status).toBe(422);
-    expect(reply.headers.get('x-error-code')).toBe('idempotency_key_reused');
+    expect(reply.headers.get('x-error-code')).toBe('idempotency_mismatch');
   });
 
   it('is separate per route and per credential', async () => {
@@ -60,7 +60,7 @@ describe('Idempotency-Key', () => {
     );
     for (const reply of replies) {
       if (reply.status === 409) {
-        expect(reply.headers.get('x-error-code')).toBe('idempotency_key_in_progress');
+        expect(reply.headers.get('x-error-code')).toBe('idempotency_in_progress');
         expect(reply.headers.get('retry-after')).toBe('1');
       } else {
         expect(reply.status).toBe(201);

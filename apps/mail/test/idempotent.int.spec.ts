@@ -73,10 +73,10 @@ describe('requests that share a transaction', () => {
   it('are refused one by one, and a refused one may try again', async () => {
     const key = uuidv7();
     const refused = await runGroup([request(key), request(uuidv7())], async (index) => {
-      if (index === 0) throw new ConflictError('Somebody was faster.', 'stale');
+      if (index === 0) throw new ConflictError('Somebody was faster.', 'stale_reply');
       return documentOf('kept');
     });
-    expect(summary(refused.outcomes)).toEqual(['stale', 'kept']);
+    expect(summary(refused.outcomes)).toEqual(['stale_reply', 'kept']);
     expect(summary((await runGroup([request(key)])).outcomes)).toEqual(['made-0']);
   });
 

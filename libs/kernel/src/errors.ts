@@ -1,3 +1,5 @@
+import type { ErrorCode } from './error-codes';
+
 /**
  * What went wrong, as the caller has to see it. Each kind maps to one HTTP status and one gRPC
  * status, and that mapping exists in exactly one place per boundary (`platform/http` in the gateway,
@@ -26,29 +28,38 @@ export interface DomainErrorOptions {
   cause?: unknown;
 }
 
+/** A code belongs to its kind. */
+export type DomainErrorArguments = {
+  [Kind in ErrorKind]: [
+    kind: Kind,
+    code: ErrorCode<Kind>,
+    message: string,
+    options?: DomainErrorOptions,
+  ];
+}[ErrorKind];
+
 /**
  * The only error that crosses a service boundary with its message intact; every other one becomes
  * `internal` with a neutral sentence. `message` is for people: it names the field and the fix.
- * `code` is for machines: stable snake_case, sent as `X-Error-Code`.
+ * `code` is for machines: one of `ERROR_CODES`, of this kind, sent as `X-Error-Code`.
  */
 export class DomainError extends Error {
   override readonly name: string = 'DomainError';
+  readonly kind: ErrorKind;
+  readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(
-    readonly kind: ErrorKind,
-    readonly code: string,
-    message: string,
-    options: DomainErrorOptions = {},
-  ) {
+  constructor(...[kind, code, message, options = {}]: DomainErrorArguments) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
 export class InvalidError extends DomainError {
   override readonly name = 'InvalidError';
-  constructor(message: string, code = 'invalid_request') {
+  constructor(message: string, code: ErrorCode<'invalid'> = 'invalid_request') {
     super('invalid', code, message);
   }
 }
@@ -63,21 +74,21 @@ export class NotFoundError extends DomainError {
 
 export class ConflictError extends DomainError {
   override readonly name = 'ConflictError';
-  constructor(message: string, code = 'conflict') {
+  constructor(message: string, code: ErrorCode<'conflict'> = 'conflict') {
     super('conflict', code, message);
   }
 }
 
 export class RefusedError extends DomainError {
   override readonly name = 'RefusedError';
-  constructor(message: string, code = 'refused') {
+  constructor(message: string, code: ErrorCode<'refused'> = 'refused') {
     super('refused', code, message);
   }
 }
 
 export class ForbiddenError extends DomainError {
   override readonly name = 'ForbiddenError';
-  constructor(message: string, code = 'forbidden') {
+  constructor(message: string, code: ErrorCode<'forbidden'> = 'forbidden') {
     super('forbidden', code, message);
   }
 }

@@ -18,9 +18,17 @@ export {
   StorageUnavailableError,
   UnavailableError,
   VersionMismatchError,
+  type DomainErrorArguments,
   type DomainErrorOptions,
   type ErrorKind,
 } from './errors';
+export {
+  ERROR_CODES,
+  OPERATING_CODES,
+  PROTOCOL_CODES,
+  type ErrorCode,
+  type ReplyCode,
+} from './error-codes';
 export { isUuid, uuidv4, uuidv7 } from './identifiers';
 export {
   ROLES,

@@ -24,7 +24,7 @@ describe('isOutage', () => {
     withCode('ENOENT', { syscall: 'open' }),
     withCode('23505'),
     withCode('P0001'),
-    new DomainError('conflict', 'x', 'x'),
+    new DomainError('conflict', 'too_late', 'x'),
     new TypeError('x is not a function'),
     'text',
     null,

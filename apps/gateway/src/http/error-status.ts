@@ -1,7 +1,7 @@
-import { DomainError, UnavailableError, type ErrorKind } from '@dak/kernel';
+import { DomainError, UnavailableError, type ErrorKind, type ReplyCode } from '@dak/kernel';
 
 /** The one place where an error kind becomes an HTTP status. */
-const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
+export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -38,7 +38,7 @@ export class RequestTimeoutError extends Error {
 
 export interface ErrorReply {
   status: number;
-  code: string;
+  code: ReplyCode;
   /** The sentence of the body's one field. */
   sentence: string;
   headers: [name: string, value: string][];

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { DomainError } from '@dak/kernel';
+import { DomainError, type ReplyCode } from '@dak/kernel';
 import type { Probes } from '@dak/platform/probes';
 import type { PemPair } from '@dak/platform/tls-files';
 import type { RequestHandler } from './request-handler';
@@ -138,7 +138,7 @@ function answerClientError(
   socket: { writable: boolean; end(text: string): void; destroy(): void },
 ): void {
   if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy();
-  const [status, code, sentence] =
+  const [status, code, sentence]: [string, ReplyCode, string] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? [
           '431 Request Header Fields Too Large',

@@ -1,10 +1,16 @@
-import { DomainError, RefusedError, type Clock, type Principal } from '@dak/kernel';
+import type { Clock, Principal } from '@dak/kernel';
 import type { IdempotencyKey } from '@dak/platform/grpc';
+import {
+  IDEMPOTENCY_HOURS,
+  lockKeys,
+  requireSameRequest,
+  stillRunning,
+} from '@dak/platform/idempotency';
 import type { GatewayStore, GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
 import { keyHash, openAnswer, sealAnswer, type StorableReply } from './stored-answer';
 
-const LIFETIME_MS = 24 * 3_600_000;
+const LIFETIME_MS = IDEMPOTENCY_HOURS * 3_600_000;
 
 export interface RunOnceDeps {
   store: GatewayStore;
@@ -17,8 +23,6 @@ export interface OnceRequest {
   principal: Principal;
   idempotency: IdempotencyKey | null;
 }
-
-const TRY_LOCK = `select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked`;
 
 const FIND = `
   select request_hash as "requestHash", answer
@@ -76,28 +80,14 @@ async function findAnswer(
   { key, route, requestHash }: IdempotencyKey,
 ): Promise<StorableReply | null> {
   const { organizationId, credentialId } = principal;
-  const lock = await tx.query<{ locked: boolean }>(TRY_LOCK, [
-    `idempotency:${credentialId}:${route}:${key}`,
-  ]);
-  if (lock.rows[0]?.locked !== true) {
-    throw new DomainError(
-      'conflict',
-      'idempotency_key_in_progress',
-      'A request with this Idempotency-Key is still running: repeat it in a moment to get its answer.',
-      { retryAfterSeconds: 1 },
-    );
-  }
+  const scope = `idempotency:${credentialId}:${route}:${key}`;
+  if (!(await lockKeys(tx, [scope])).has(scope)) throw stillRunning();
   const now = new Date(deps.clock()).toISOString();
   const { rows } = await tx.query<{ requestHash: string; answer: Uint8Array }>(FIND, [
     ...[organizationId, credentialId, route, keyHash(key), now],
   ]);
   const record = rows[0];
   if (record === undefined) return null;
-  if (record.requestHash !== requestHash) {
-    throw new RefusedError(
-      'This Idempotency-Key was used for another request within the last 24 hours: use a new one for a new request.',
-      'idempotency_key_reused',
-    );
-  }
+  requireSameRequest(record.requestHash, requestHash);
   return openAnswer(deps.secret, key, record.answer);
 }

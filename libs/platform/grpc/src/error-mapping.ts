@@ -1,5 +1,12 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
-import { DomainError, ERROR_KINDS, isOutage, UnavailableError, type ErrorKind } from '@dak/kernel';
+import {
+  DomainError,
+  ERROR_KINDS,
+  isOutage,
+  UnavailableError,
+  type DomainErrorArguments,
+  type ErrorKind,
+} from '@dak/kernel';
 
 const STATUS: Record<ErrorKind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -61,9 +68,10 @@ export function fromServiceError(error: ServiceError): DomainError {
   const code = error.metadata?.get(CODE)[0]?.toString();
   if (isErrorKind(kind) && code !== undefined) {
     const retryAfter = error.metadata.get(RETRY_AFTER)[0];
-    return new DomainError(kind, code, decodeURIComponent(error.details), {
-      ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
-    });
+    const options = retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) };
+    // A service of a newer version may have codes that are not in our list: they pass as they are.
+    const parts = [kind, code, decodeURIComponent(error.details), options];
+    return new DomainError(...(parts as DomainErrorArguments));
   }
   switch (error.code) {
     case status.DEADLINE_EXCEEDED:

@@ -83,7 +83,7 @@ describe.each(drivers)('a channel %s', (_name, start) => {
     const failure = client.fail({ text: 'conflict' }, options());
     await expect(failure).rejects.toMatchObject({
       kind: 'conflict',
-      code: 'name_taken',
+      code: 'duplicate_name',
       message: 'The name “é” is taken.',
     });
     await expect(client.fail({ text: 'later' }, options())).rejects.toMatchObject({

@@ -71,7 +71,7 @@ export function echoRegistry(): ServiceRegistry {
       text: JSON.stringify([context.principal, context.requestId, context.idempotency]),
     }),
     fail: async ({ text }) => {
-      if (text === 'conflict') throw new ConflictError('The name “é” is taken.', 'name_taken');
+      if (text === 'conflict') throw new ConflictError('The name “é” is taken.', 'duplicate_name');
       if (text === 'later') throw new UnavailableError('Come back.', 7);
       throw new TypeError('secret internals');
     },

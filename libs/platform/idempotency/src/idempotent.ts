@@ -2,6 +2,7 @@ import type { Document } from '@dak/contracts/mail';
 import { DomainError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { answerKey, replay, type IdempotentContext, type StoredAnswer } from './stored-answer';
+import { stillRunning } from './refusals';
 import { insertAnswers, lockKeys, selectAnswers } from './answer-store';
 
 export type IdempotentOutcome = { readonly document: Document } | { readonly error: DomainError };
@@ -57,7 +58,7 @@ export async function idempotentGroup(
         outcomes.push({ document: await effect(index) });
         continue;
       }
-      if (!locked.has(key.scope)) throw inProgress();
+      if (!locked.has(key.scope)) throw stillRunning();
       const known = answers.get(key.scope);
       if (known !== undefined) {
         outcomes.push({ document: replay(known, key.requestHash) });
@@ -76,13 +77,4 @@ export async function idempotentGroup(
   }
   await Promise.all([store(), insertAnswers(tx, made)]);
   return outcomes;
-}
-
-function inProgress(): DomainError {
-  return new DomainError(
-    'conflict',
-    'idempotency_in_progress',
-    'A request with this Idempotency-Key is still running: wait for its answer, then repeat.',
-    { retryAfterSeconds: 1 },
-  );
 }

@@ -1,5 +1,6 @@
 export { insertAnswers, lockKeys, selectAnswers } from './answer-store';
 export { idempotent, idempotentGroup, type IdempotentOutcome } from './idempotent';
+export { requireSameRequest, stillRunning } from './refusals';
 export {
   IDEMPOTENCY_HOURS,
   answerKey,

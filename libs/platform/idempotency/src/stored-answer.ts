@@ -1,6 +1,6 @@
 import type { Document } from '@dak/contracts/mail';
-import { RefusedError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
+import { requireSameRequest } from './refusals';
 
 /** Hours that an answer is kept. */
 export const IDEMPOTENCY_HOURS = 24;
@@ -33,11 +33,6 @@ export function answerKey({ idempotency, principal }: IdempotentContext): Answer
 
 /** @throws RefusedError `idempotency_mismatch` when the key was used with another request */
 export function replay({ requestHash, document }: StoredAnswer, asked: string): Document {
-  if (requestHash !== asked) {
-    throw new RefusedError(
-      'This Idempotency-Key was used with another request: send the same body again, or a new key.',
-      'idempotency_mismatch',
-    );
-  }
+  requireSameRequest(requestHash, asked);
   return { ...document, replayed: true };
 }

@@ -99,9 +99,9 @@ describe('OwnedPartition', () => {
 describe('classifyFailure', () => {
   it.each([
     [new UnavailableError('away'), 'transient'],
-    [new DomainError('deadline_exceeded', 'slow', 'slow'), 'transient'],
+    [new DomainError('deadline_exceeded', 'deadline_exceeded', 'slow'), 'transient'],
     [new InvalidError('broken'), 'poison'],
-    [new DomainError('conflict', 'x', 'x'), 'unknown'],
+    [new DomainError('conflict', 'too_late', 'x'), 'unknown'],
     [new Error('defect'), 'unknown'],
     [new Error('Connection terminated unexpectedly'), 'transient'],
     [Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'transient'],
