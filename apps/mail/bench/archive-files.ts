@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { mboxMessages } from '../src/import/mbox-messages';
+import { mboxMessages } from '../src/receiving/import/mbox-messages';
 
 /** The raw messages of an mbox file, a single message, or a folder of either. */
 export async function archiveMessages(path: string): Promise<Buffer[]> {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import { Database } from '@dak/platform/postgres';
-import { createInboundPipeline } from '../src/inbound/inbound-pipeline';
-import { createSpool } from '../src/inbound/spool';
-import { spoolEntry } from '../src/inbound/spool-entry';
-import { ReadingPool } from '../src/reading/reading-pool';
+import { createInboundPipeline } from '../src/receiving/pipeline/inbound-pipeline';
+import { ReadingPool } from '../src/receiving/reading/reading-pool';
+import { createSpool } from '../src/spool/spool';
+import { spoolEntry } from '../src/spool/spool-entry';
 
 export interface PipelineLoad {
   messages: number;

@@ -6,11 +6,11 @@ import { SCOPES, systemClock, type Principal } from '@dak/kernel';
 import { ComposeRequest, Content } from '@dak/contracts/mail';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import { Database } from '@dak/platform/postgres';
-import { createDeliveryWorker } from '../src/deliveries/delivery-worker';
-import { createRelayTransport } from '../src/deliveries/transports/relay-transport';
-import { createAddressDirectory } from '../src/inbound/address-directory';
-import { createAcceptor } from '../src/submissions/acceptor';
-import { createSubmissionHandlers } from '../src/submissions/handlers';
+import { createDeliveryWorker } from '../src/delivery/delivery-worker';
+import { createRelayTransport } from '../src/delivery/transports/relay-transport';
+import { createAddressDirectory } from '../src/mailboxes/addresses/address-directory';
+import { createSubmissionHandlers } from '../src/sending/outbox/handlers';
+import { createAcceptor } from '../src/sending/submissions/acceptor';
 import { ownDomain } from '../test/mail-fixtures';
 
 export interface ComposeLoad {

@@ -1,5 +1,5 @@
-import { DisjointSets } from '../src/conversations/disjoint-sets';
-import type { ThreadMessage } from '../src/conversations/threading';
+import { DisjointSets } from '../src/conversations/threading/disjoint-sets';
+import type { ThreadMessage } from '../src/conversations/threading/threading';
 
 /** Pairs of messages that are together in both, in what was found, and in the truth; 0 to 1. */
 export interface PairScore {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { SCOPES, type Principal } from '@dak/kernel';
 import { Database } from '@dak/platform/postgres';
-import { conversationFilter } from '../src/conversations/conversation-filter';
-import { findConversations } from '../src/search/find-conversations';
-import { selectHits } from '../src/search/search-store';
-import { textQuery } from '../src/search/text-query';
+import { conversationFilter } from '../src/conversations/search/conversation-filter';
+import { findConversations } from '../src/conversations/search/find-conversations';
+import { selectHits } from '../src/conversations/search/search-store';
+import { textQuery } from '../src/conversations/search/text-query';
 
 /**
  * Searches over 1,000,000 messages of one organization, in process, by whose list they are:

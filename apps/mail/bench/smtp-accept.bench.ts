@@ -1,5 +1,5 @@
-import { createSmtpListener } from '../src/inbound/smtp-listener';
-import type { AcceptOutcome, SmtpDelivery } from '../src/inbound/smtp-delivery';
+import type { AcceptOutcome, SmtpDelivery } from '../src/receiving/smtp/smtp-delivery';
+import { createSmtpListener } from '../src/receiving/smtp/smtp-listener';
 import { readFileSync } from 'node:fs';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import {

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import { Database } from '@dak/platform/postgres';
-import { createSpool } from '../src/inbound/spool';
-import { spoolEntry } from '../src/inbound/spool-entry';
+import { createSpool } from '../src/spool/spool';
+import { spoolEntry } from '../src/spool/spool-entry';
 
 /** Rows per second of durable appends by `producers` that each wait for their own. */
 export async function measureSpool(

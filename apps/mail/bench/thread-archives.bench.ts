@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { leaveRunServers } from '@dak/testing/database';
-import { threadGroups } from '../src/conversations/thread-groups';
-import { threadMessage } from '../src/conversations/thread-message';
-import type { ThreadMessage } from '../src/conversations/threading';
-import { contentHash } from '../src/inbound/content-identity';
-import { readMessage } from '../src/reading/read-message';
+import { threadGroups } from '../src/conversations/threading/thread-groups';
+import type { ThreadMessage } from '../src/conversations/threading/threading';
+import { contentHash } from '../src/receiving/pipeline/content-identity';
+import { threadMessage } from '../src/receiving/pipeline/thread-message';
+import { readMessage } from '../src/receiving/reading/read-message';
 import { openInbound } from '../test/inbound-fixtures';
 import { openMailDatabase } from '../test/mail-fixtures';
 import { archiveMessages, withoutThreadFields } from './archive-files';

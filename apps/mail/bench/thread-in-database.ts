@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { uuidv7 } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
-import { spoolEntry } from '../src/inbound/spool-entry';
+import { spoolEntry } from '../src/spool/spool-entry';
 import { storedMessages, type InboundParts } from '../test/inbound-fixtures';
 import { insertMailbox } from '../test/mail-fixtures';
 import { shuffled } from './pair-score';

@@ -5,7 +5,7 @@ import { startServiceProcess } from '@dak/platform/service-process';
 import { registerDiskGauges } from '@dak/platform/telemetry';
 import { pemPaths } from '@dak/platform/tls-files';
 import { readMailConfig, type MailConfig } from './config';
-import { openBlobs } from './open-blobs';
+import { openBlobs } from './db/open-blobs';
 import { createMailService } from './service';
 
 /** The mail service as a process of its own, answering gRPC. */

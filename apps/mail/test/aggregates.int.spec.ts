@@ -1,13 +1,12 @@
 import fc from 'fast-check';
-import { uuidv7 } from '@dak/kernel';
-import { SYSTEM } from '../src/actor';
+import { SYSTEM, uuidv7 } from '@dak/kernel';
 import { aggregate } from '../src/conversations/conversation-aggregates';
 import {
   allocateConversationNumbers,
   selectMessageFacts,
 } from '../src/conversations/conversation-store';
 import { mergeConversations } from '../src/conversations/merge-conversations';
-import { recordMessages } from '../src/conversations/record-messages';
+import { recordMessages } from '../src/conversations/messages/record-messages';
 import { reviseConversations } from '../src/conversations/revise-conversations';
 import { splitConversation } from '../src/conversations/split-conversation';
 import {

@@ -5,7 +5,7 @@ import {
   MailReceived,
 } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
-import { recordMessages } from '../src/conversations/record-messages';
+import { recordMessages } from '../src/conversations/messages/record-messages';
 import { openInbound, rawMessage, type InboundParts } from './inbound-fixtures';
 import {
   insertMailbox,

@@ -5,7 +5,8 @@ import {
   MessageRecord,
 } from '@dak/contracts/api';
 import { uuidv7 } from '@dak/kernel';
-import { closeResolved, wakeSnoozed } from '../src/conversations/conversation-clockwork';
+import { closeResolved, wakeSnoozed } from '../src/conversations/changes/conversation-clockwork';
+import { recordMessages } from '../src/conversations/messages/record-messages';
 import {
   insertMailbox,
   newConversationIn,
@@ -22,7 +23,6 @@ import {
   updateRequest,
   type MailHandlers,
 } from './mail-handlers';
-import { recordMessages } from '../src/conversations/record-messages';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

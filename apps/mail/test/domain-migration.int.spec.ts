@@ -6,8 +6,8 @@ import { systemClock, uuidv7 } from '@dak/kernel';
 import { applyMigrations } from '@dak/platform/migrations';
 import { Database } from '@dak/platform/postgres';
 import { createTestDatabase } from '@dak/testing/database';
-import { createAddressDirectory } from '../src/inbound/address-directory';
 import { putDomains } from '../src/domains/put-domains';
+import { createAddressDirectory } from '../src/mailboxes/addresses/address-directory';
 import { MIGRATIONS_FOLDER } from './mail-fixtures';
 
 const FIRST = '20261123000001_domains';

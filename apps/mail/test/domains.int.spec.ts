@@ -1,7 +1,7 @@
 import { systemClock, uuidv7 } from '@dak/kernel';
 import type { PutOrganizationRequest } from '@dak/contracts/mail';
 import { createDomainHandlers } from '../src/domains/handlers';
-import { createTenantHandlers } from '../src/organizations/handlers';
+import { createTenantHandlers } from '../src/mailboxes/organizations/handlers';
 import { contextOf, openMailDatabase, principal, type MailDatabase } from './mail-fixtures';
 
 describe('domains that a superadmin gives', () => {

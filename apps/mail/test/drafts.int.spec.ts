@@ -14,10 +14,10 @@ import {
   type Document,
 } from '@dak/contracts/mail';
 import { parseMessage } from '@dak/formats/rfc5322';
-import { createAttachmentHandlers } from '../src/attachments/handlers';
-import { createDraftHandlers } from '../src/drafts/handlers';
-import { createWithTenant } from '../src/prisma-tenant';
-import { createSignatureHandlers } from '../src/signatures/handlers';
+import { createWithTenant } from '../src/db/prisma-tenant';
+import { createSignatureHandlers } from '../src/mailboxes/signatures/handlers';
+import { createAttachmentHandlers } from '../src/sending/attachments/handlers';
+import { createDraftHandlers } from '../src/sending/drafts/handlers';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
 import { composeRequest, openSending, receiptOf, type Sending } from './submission-fixtures';
 

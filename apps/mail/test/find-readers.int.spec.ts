@@ -1,9 +1,8 @@
 import type { EventPlace } from '@dak/contracts/mail';
-import { uuidv7, type Principal } from '@dak/kernel';
+import { actorOf, type Principal, uuidv7 } from '@dak/kernel';
 import fc from 'fast-check';
-import { actorOf } from '../src/actor';
 import { mergeConversations } from '../src/conversations/merge-conversations';
-import { findReaders } from '../src/visibility/find-readers';
+import { findReaders } from '../src/mailboxes/readers/find-readers';
 import { ownDomain, principal } from './mail-fixtures';
 import {
   LIST,

@@ -8,8 +8,8 @@ import tar from 'tar-stream';
 import type { ImportRecord } from '@dak/contracts/api';
 import type { Document, ImportRequest } from '@dak/contracts/mail';
 import { type DomainError, type Principal } from '@dak/kernel';
-import { createImportHandlers } from '../src/import/handlers';
-import { importMail } from '../src/import/import-mail';
+import { importMail } from '../src/commands/import-mail';
+import { createImportHandlers } from '../src/receiving/import/handlers';
 import { openInbound, rawMessage, storedMessages, type InboundParts } from './inbound-fixtures';
 import {
   contextOf,

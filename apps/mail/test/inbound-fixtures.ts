@@ -6,10 +6,10 @@ import type { Database } from '@dak/platform/postgres';
 import {
   createInboundPipeline,
   type InboundPipelineOptions,
-} from '../src/inbound/inbound-pipeline';
-import { createSpool } from '../src/inbound/spool';
-import { spoolEntry, type SpoolEntry } from '../src/inbound/spool-entry';
-import { readMessage } from '../src/reading/read-message';
+} from '../src/receiving/pipeline/inbound-pipeline';
+import { readMessage } from '../src/receiving/reading/read-message';
+import { createSpool } from '../src/spool/spool';
+import { spoolEntry, type SpoolEntry } from '../src/spool/spool-entry';
 
 /** Header lines and text of a message; Message-ID and others only when given. */
 export function rawMessage(headers: Record<string, string>, body = 'Hello.\n'): Buffer {

@@ -2,8 +2,8 @@ import { uuidv7 } from '@dak/kernel';
 import { applyMigrations } from '@dak/platform/migrations';
 import { Database } from '@dak/platform/postgres';
 import { startRestartablePostgres, type RestartablePostgres } from '@dak/testing/crash';
-import { spoolEntry } from '../src/inbound/spool-entry';
-import { readMessage } from '../src/reading/read-message';
+import { readMessage } from '../src/receiving/reading/read-message';
+import { spoolEntry } from '../src/spool/spool-entry';
 import { openInbound, rawMessage, storedMessages } from './inbound-fixtures';
 import { insertMailbox, MIGRATIONS_FOLDER } from './mail-fixtures';
 

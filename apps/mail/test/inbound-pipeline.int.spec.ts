@@ -1,7 +1,7 @@
 import { uuidv7 } from '@dak/kernel';
-import { createInboundPipeline } from '../src/inbound/inbound-pipeline';
-import { spoolEntry } from '../src/inbound/spool-entry';
-import { readMessage } from '../src/reading/read-message';
+import { createInboundPipeline } from '../src/receiving/pipeline/inbound-pipeline';
+import { readMessage } from '../src/receiving/reading/read-message';
+import { spoolEntry } from '../src/spool/spool-entry';
 import { openInbound, rawMessage, storedMessages, type InboundParts } from './inbound-fixtures';
 import { insertMailbox, openMailDatabase, outboxEvents, type MailDatabase } from './mail-fixtures';
 

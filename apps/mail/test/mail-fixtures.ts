@@ -5,10 +5,10 @@ import { Database } from '@dak/platform/postgres';
 import type { CallContext, IdempotencyKey } from '@dak/platform/grpc';
 import { createTestDatabase } from '@dak/testing/database';
 import { allocateConversationNumbers } from '../src/conversations/conversation-store';
+import type { NewMessage } from '../src/conversations/messages/new-message';
 import { grantedDomain } from '../src/domains/domain';
 import { domainOf } from '../src/domains/domain-name';
 import { insertFreeDomains } from '../src/domains/domain-store';
-import type { NewMessage } from '../src/messages/new-message';
 
 export const MIGRATIONS_FOLDER = join(__dirname, '../prisma/migrations');
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { Principal } from '@dak/kernel';
 import { systemClock, type Clock } from '@dak/kernel';
 import { FolderBlobStore } from '@dak/platform/blobs';
-import { createConversationHandlers } from '../src/conversations/handlers';
-import { createLabelHandlers } from '../src/labels/handlers';
+import { createConversationHandlers } from '../src/conversations/changes/handlers';
+import { createLabelHandlers } from '../src/conversations/labels/handlers';
+import type { NewMessage } from '../src/conversations/messages/new-message';
+import { recordMessages } from '../src/conversations/messages/record-messages';
+import { createWithTenant } from '../src/db/prisma-tenant';
 import { createMailboxHandlers } from '../src/mailboxes/handlers';
-import { recordMessages } from '../src/conversations/record-messages';
-import type { NewMessage } from '../src/messages/new-message';
-import { createWithTenant } from '../src/prisma-tenant';
 import {
   contextOf,
   newConversationIn,

@@ -1,5 +1,5 @@
 import { systemClock, uuidv7 } from '@dak/kernel';
-import { createTenantHandlers } from '../src/organizations/handlers';
+import { createTenantHandlers } from '../src/mailboxes/organizations/handlers';
 import { contextOf, openMailDatabase, principal, type MailDatabase } from './mail-fixtures';
 
 let mail: MailDatabase;

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { Database } from '@dak/platform/postgres';
-import { registerQueueGauges } from '../src/queue-gauges';
+import { registerQueueGauges } from '../src/db/queue-gauges';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
 import { composeRequest, openSending, type Sending } from './submission-fixtures';
 

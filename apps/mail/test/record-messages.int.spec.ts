@@ -1,5 +1,5 @@
 import { uuidv7 } from '@dak/kernel';
-import { recordMessages } from '../src/conversations/record-messages';
+import { recordMessages } from '../src/conversations/messages/record-messages';
 import {
   insertMailbox,
   newConversationIn,

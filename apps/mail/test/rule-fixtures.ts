@@ -6,14 +6,14 @@ import { RuleDefinition, type Document } from '@dak/contracts/mail';
 import { uuidv7, type Clock, type Principal } from '@dak/kernel';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
-import { recordMessages } from '../src/conversations/record-messages';
-import type { NewMessage } from '../src/messages/new-message';
-import { createTenantHandlers } from '../src/organizations/handlers';
-import { endRulesOfKey } from '../src/rules/end-key';
+import type { NewMessage } from '../src/conversations/messages/new-message';
+import { recordMessages } from '../src/conversations/messages/record-messages';
+import { createTenantHandlers } from '../src/mailboxes/organizations/handlers';
+import { endRulesOfKey } from '../src/rules/definition/end-key';
+import { createRuleCache } from '../src/rules/definition/rule-cache';
 import { createRuleHandlers } from '../src/rules/handlers';
-import { createRuleCache } from '../src/rules/rule-cache';
-import type { Arrival } from '../src/rules/rule-match';
-import { runRules, type RunDeps } from '../src/rules/run-rules';
+import type { Arrival } from '../src/rules/runs/rule-match';
+import { runRules, type RunDeps } from '../src/rules/runs/run-rules';
 import {
   contextOf,
   newConversationIn,

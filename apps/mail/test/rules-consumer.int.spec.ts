@@ -4,8 +4,8 @@ import { EventEnvelope, MailReceived } from '@dak/contracts/events';
 import type { Principal } from '@dak/kernel';
 import { PostgresLog, toLogMessage, type LogMessage } from '@dak/platform/log';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
-import { createRuleCache } from '../src/rules/rule-cache';
-import { createRuleConsumer, type RuleConsumer } from '../src/rules/rule-consumer';
+import { createRuleCache } from '../src/rules/definition/rule-cache';
+import { createRuleConsumer, type RuleConsumer } from '../src/rules/runs/rule-consumer';
 import { insertMailbox, principal } from './mail-fixtures';
 import { openRules, type Rules } from './rule-fixtures';
 

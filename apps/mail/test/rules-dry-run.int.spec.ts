@@ -1,6 +1,6 @@
 import { uuidv7, type Principal } from '@dak/kernel';
 import type { RuleDryRunRecord } from '@dak/contracts/api';
-import { createDryRunWorker, type DryRunWorker } from '../src/rules/dry-run-worker';
+import { createDryRunWorker, type DryRunWorker } from '../src/rules/dry-runs/dry-run-worker';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
 import { openRules, recordOf, ruleDefinition, type RuleFields, type Rules } from './rule-fixtures';
 

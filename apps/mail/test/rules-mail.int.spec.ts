@@ -1,6 +1,6 @@
 import { uuidv7, type Principal } from '@dak/kernel';
 import { TemplateContent } from '@dak/contracts/mail';
-import { createTemplateHandlers } from '../src/templates/handlers';
+import { createTemplateHandlers } from '../src/sending/templates/handlers';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
 import { openRules, type Rules } from './rule-fixtures';
 

@@ -1,10 +1,10 @@
 import { uuidv7, type Principal } from '@dak/kernel';
-import { conversationFilter } from '../src/conversations/conversation-filter';
-import { findConversations } from '../src/search/find-conversations';
-import { SEARCH_LIMITS, type SearchLimits } from '../src/search/search-plan';
-import { MOST_RANKED, selectHits } from '../src/search/search-store';
-import { searchVector } from '../src/search/search-vector';
-import { textQuery } from '../src/search/text-query';
+import { conversationFilter } from '../src/conversations/search/conversation-filter';
+import { findConversations } from '../src/conversations/search/find-conversations';
+import { SEARCH_LIMITS, type SearchLimits } from '../src/conversations/search/search-plan';
+import { MOST_RANKED, selectHits } from '../src/conversations/search/search-store';
+import { searchVector } from '../src/conversations/search/search-vector';
+import { textQuery } from '../src/conversations/search/text-query';
 import { insertMailbox, openMailDatabase, principal, type MailDatabase } from './mail-fixtures';
 
 const NEWEST_FIRST = { column: 'last_message_at', descending: true } as const;

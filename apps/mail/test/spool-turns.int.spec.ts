@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@dak/platform/postgres';
-import { createSpoolLeases } from '../src/inbound/spool-leases';
-import { spoolEntry, type SpoolEntry, type SpoolEntryFacts } from '../src/inbound/spool-entry';
+import { spoolEntry, type SpoolEntry, type SpoolEntryFacts } from '../src/spool/spool-entry';
+import { createSpoolLeases } from '../src/spool/spool-leases';
 import {
   claimSpoolEntries,
   spoolInsert,
   takeSpoolEntries,
   type ClaimedEntry,
-} from '../src/inbound/spool-store';
-import { createSpoolTurns } from '../src/inbound/spool-turns';
+} from '../src/spool/spool-store';
+import { createSpoolTurns } from '../src/spool/spool-turns';
 import { openMailDatabase, type MailDatabase } from './mail-fixtures';
 
 let mail: MailDatabase;

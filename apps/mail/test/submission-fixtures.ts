@@ -9,13 +9,13 @@ import {
   createDeliveryWorker,
   type DeliveryWorker,
   type DeliveryWorkerOptions,
-} from '../src/deliveries/delivery-worker';
-import { createCaptureTransport } from '../src/deliveries/transports/capture-transport';
-import { createRelayTransport } from '../src/deliveries/transports/relay-transport';
-import type { Transport } from '../src/deliveries/transports/transport';
-import { createAddressDirectory } from '../src/inbound/address-directory';
-import { createAcceptor, type Acceptor } from '../src/submissions/acceptor';
-import { createSubmissionHandlers } from '../src/submissions/handlers';
+} from '../src/delivery/delivery-worker';
+import { createCaptureTransport } from '../src/delivery/transports/capture-transport';
+import { createRelayTransport } from '../src/delivery/transports/relay-transport';
+import type { Transport } from '../src/delivery/transports/transport';
+import { createAddressDirectory } from '../src/mailboxes/addresses/address-directory';
+import { createSubmissionHandlers } from '../src/sending/outbox/handlers';
+import { createAcceptor, type Acceptor } from '../src/sending/submissions/acceptor';
 import { openMailDatabase, type MailDatabase } from './mail-fixtures';
 
 export interface Sending {

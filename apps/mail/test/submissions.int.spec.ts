@@ -7,7 +7,7 @@ import {
   MoveOutboxEntryRequest,
 } from '@dak/contracts/mail';
 import { uuidv7 } from '@dak/kernel';
-import { recordMessages } from '../src/conversations/record-messages';
+import { recordMessages } from '../src/conversations/messages/record-messages';
 import {
   contextOf,
   insertMailbox,

@@ -20,10 +20,10 @@ import {
   type Document,
 } from '@dak/contracts/mail';
 import { parseMessage } from '@dak/formats/rfc5322';
-import { recordMessages } from '../src/conversations/record-messages';
-import { createDraftHandlers } from '../src/drafts/handlers';
-import { createTemplateHandlers } from '../src/templates/handlers';
-import { renderTemplateFor } from '../src/templates/render-template-for';
+import { recordMessages } from '../src/conversations/messages/record-messages';
+import { createDraftHandlers } from '../src/sending/drafts/handlers';
+import { createTemplateHandlers } from '../src/sending/templates/handlers';
+import { renderTemplateFor } from '../src/sending/templates/render-template-for';
 import {
   contextOf,
   insertMailbox,

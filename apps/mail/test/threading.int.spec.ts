@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { uuidv7 } from '@dak/kernel';
+import { allocateConversationNumbers } from '../src/conversations/conversation-store';
 import { mergeConversations } from '../src/conversations/merge-conversations';
 import { splitConversation } from '../src/conversations/split-conversation';
-import { allocateConversationNumbers } from '../src/conversations/conversation-store';
-import { threadGroups } from '../src/conversations/thread-groups';
-import { threadMessage } from '../src/conversations/thread-message';
-import { contentHash } from '../src/inbound/content-identity';
-import { readMessage } from '../src/reading/read-message';
+import { threadGroups } from '../src/conversations/threading/thread-groups';
+import { contentHash } from '../src/receiving/pipeline/content-identity';
+import { threadMessage } from '../src/receiving/pipeline/thread-message';
+import { readMessage } from '../src/receiving/reading/read-message';
 import {
   openInbound,
   rawMessage,

@@ -1,3 +1,4 @@
+export { actorOf, SYSTEM, type Actor, type ActorType } from './actor';
 export {
   displayPrefix,
   hasApiKeyPrefix,

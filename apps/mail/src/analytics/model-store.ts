@@ -1,5 +1,5 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { storable } from '../sql-parameters';
+import { storable } from '../db/sql-parameters';
 import type { ConversationState } from './conversation-state';
 import type { EntryContent, JournalEntry } from './journal-entry';
 import type { Fact } from './project-entry';

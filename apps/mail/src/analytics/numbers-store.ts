@@ -1,6 +1,6 @@
 import type { Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { SqlParameters } from '../sql-parameters';
+import { SqlParameters } from '../db/sql-parameters';
 import type { AnalyticsQuery } from './analytics-query';
 import type { Measure } from './project-entry';
 import type { TimeRange } from './range-store';

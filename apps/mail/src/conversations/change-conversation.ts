@@ -1,9 +1,9 @@
 import type { Document } from '@dak/contracts/mail';
+import { actorOf } from '@dak/kernel';
 import type { Transaction } from '@dak/platform/postgres';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
-import { actorOf } from '../actor';
-import type { ActivityEntry } from '../activity/activity-store';
+import type { ActivityEntry } from './activity-store';
 import type { ConversationDeps } from './conversation-deps';
 import type { ConversationRow } from './conversation-row';
 import { requireDepartmentAccess } from './department-access';

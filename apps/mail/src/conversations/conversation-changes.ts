@@ -1,5 +1,5 @@
-import type { FieldChange } from '../events/mail-events';
 import type { ConversationRow } from './conversation-row';
+import type { FieldChange } from './mail-events';
 
 type Assignee = { type: string; id: string; name: string } | null;
 

@@ -1,5 +1,5 @@
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { storable } from '../sql-parameters';
+import { storable } from '../db/sql-parameters';
 import type { MessageFacts } from './conversation-aggregates';
 import { CONVERSATION_COLUMNS, type ConversationRow } from './conversation-row';
 

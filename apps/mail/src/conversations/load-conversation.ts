@@ -1,12 +1,12 @@
 import { ConflictError, NotFoundError, isUuid, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { SqlParameters } from '../db/sql-parameters';
 import {
   conversationIsOpen,
   lacksAccess,
   livingConversation,
   type Access,
 } from '../mailboxes/visibility';
-import { SqlParameters } from '../sql-parameters';
 import { CONVERSATION_COLUMNS, type ConversationRow } from './conversation-row';
 
 export interface LoadOptions {

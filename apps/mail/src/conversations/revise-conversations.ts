@@ -1,6 +1,6 @@
+import type { Actor } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import type { Actor } from '../actor';
-import type { ActivityEntry } from '../activity/activity-store';
+import type { ActivityEntry } from './activity-store';
 import { aggregate } from './conversation-aggregates';
 import type { ConversationRow } from './conversation-row';
 import { statusAfterMessage, statusAfterWithdrawal, withStatus } from './conversation-status';

@@ -1,11 +1,11 @@
 import type { EventEnvelope } from '@dak/contracts/events';
+import type { Actor } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { insertActivity, type ActivityEntry } from '../activity/activity-store';
-import type { Actor } from '../actor';
-import { appendMailEvents, conversationUpdatedEvent, type EventFacts } from '../events/mail-events';
+import { insertActivity, type ActivityEntry } from './activity-store';
 import { changedFields } from './conversation-changes';
 import type { ConversationRow } from './conversation-row';
 import { insertConversations, updateConversations } from './conversation-store';
+import { appendMailEvents, conversationUpdatedEvent, type EventFacts } from './mail-events';
 
 /** One conversation before and after; whoever made `before` holds its row lock. */
 export interface ConversationChange {

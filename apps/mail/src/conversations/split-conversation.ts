@@ -1,6 +1,5 @@
-import { InvalidError, NotFoundError } from '@dak/kernel';
+import { type Actor, InvalidError, NotFoundError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import type { Actor } from '../actor';
 import { aggregate } from './conversation-aggregates';
 import type { ConversationRow } from './conversation-row';
 import { lockConversations, selectMessageFacts } from './conversation-store';

@@ -1,16 +1,15 @@
 import type { Document, VerifyDomainRequest } from '@dak/contracts/mail';
-import { isUuid, NotFoundError } from '@dak/kernel';
+import { actorOf, isUuid, NotFoundError } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { isUniqueViolation } from '@dak/platform/postgres';
-import { actorOf } from '../actor';
-import { appendDomainVerified } from '../events/tenant-events';
 import { afterLook, domainTaken, judgeOwnership, ownershipRecord } from './domain';
 import type { DomainDeps } from './domain-deps';
 import { domainDocument } from './domain-document';
 import { lockDomain, nameDomainOfMailboxes, selectDomain, updateDomain } from './domain-store';
 import { findForeignOwner } from './foreign-owner';
+import { appendDomainVerified } from './tenant-events';
 
 /**
  * Looks for the record that proves the ownership. The first organization whose record is seen gets the

@@ -1,8 +1,8 @@
 import { seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { SqlParameters } from '../sql-parameters';
-import { MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
+import { SqlParameters } from '../db/sql-parameters';
 import { RESTORE_DAYS } from './mailbox';
+import { MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
 import { mailboxIsOpen, type Access } from './visibility';
 
 /** What a mailbox record shows besides its own row. */

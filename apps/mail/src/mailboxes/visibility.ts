@@ -6,7 +6,7 @@ import {
   type Principal,
 } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { SqlParameters } from '../sql-parameters';
+import { SqlParameters } from '../db/sql-parameters';
 import { MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
 
 /** What a caller may do in a mailbox; each level includes the ones before it. */

@@ -4,7 +4,7 @@ import { InvalidError, isUuid, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { eraseTenant, type Database } from '@dak/platform/postgres';
-import { noteErased } from './erased-store';
+import { noteErased } from '../mailboxes/organizations/erased-store';
 import { forgetRemoved, selectRemoved } from './expired-store';
 import { removeExpired } from './remove-expired';
 import { sweepBlobs, unlessBackedUp } from './sweep-blobs';

@@ -1,5 +1,5 @@
+import { SYSTEM } from '@dak/kernel';
 import type { Database, Transaction } from '@dak/platform/postgres';
-import { SYSTEM } from '../actor';
 import { lockConversations } from '../conversations/conversation-store';
 import { reviseConversations } from '../conversations/revise-conversations';
 import { saveConversations, type ConversationChange } from '../conversations/save-conversations';

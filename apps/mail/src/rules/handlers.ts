@@ -1,15 +1,15 @@
 import type { RuleServiceService } from '@dak/contracts/mail';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
-import { createRule } from './create-rule';
-import { getDryRun } from './get-dry-run';
-import { listConversationRuleRuns, listRuleRuns } from './list-rule-runs';
-import { listRules, listRuleVersions } from './list-rules';
-import { loadRule } from './load-rule';
-import { ruleDocument } from './render-rule';
-import type { RuleDeps } from './rule-deps';
-import { startDryRun } from './start-dry-run';
-import { testRule } from './test-rule';
-import { deleteRule, updateRule } from './update-rule';
+import { createRule } from './definition/create-rule';
+import { listRules, listRuleVersions } from './definition/list-rules';
+import { loadRule } from './definition/load-rule';
+import { ruleDocument } from './definition/render-rule';
+import type { RuleDeps } from './definition/rule-deps';
+import { deleteRule, updateRule } from './definition/update-rule';
+import { getDryRun } from './dry-runs/get-dry-run';
+import { startDryRun } from './dry-runs/start-dry-run';
+import { testRule } from './dry-runs/test-rule';
+import { listConversationRuleRuns, listRuleRuns } from './runs/list-rule-runs';
 
 export function createRuleHandlers(
   deps: RuleDeps & { onDryRun: () => void },

@@ -10,7 +10,7 @@ const MARGIN = '10 minutes';
 
 /**
  * What went to a mailbox of this deployment is left out: its mail is not in the backup either, and goes there again.
- * Members are those of an entry of the journal of deliveries, `apps/mail/src/deliveries/delivery-journal.ts`.
+ * Members are those of an entry of the journal of deliveries, `apps/mail/src/delivery/delivery-journal.ts`.
  */
 const SENT = `
   select json_build_object(

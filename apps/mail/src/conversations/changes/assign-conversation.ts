@@ -1,0 +1,28 @@
+import type { AssignConversationRequest, Document } from '@dak/contracts/mail';
+import { actorOf } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { changeConversation } from '../change-conversation';
+import type { ConversationDeps } from '../conversation-deps';
+import { loadConversation } from '../load-conversation';
+import { noteMessage } from '../messages/note-message';
+import { recordMessages } from '../messages/record-messages';
+import { decideAssignment } from './decide-changes';
+
+/** Gives the conversation to somebody, with a note for them if the caller wrote one. */
+export function assignConversation(
+  deps: ConversationDeps,
+  request: AssignConversationRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  return changeConversation(deps, context, request.id, async (row, now, tx) => {
+    const decision = decideAssignment(row, request);
+    if (request.note === undefined || request.note.trim() === '') return decision;
+    const mentions = request.assignee?.type === 'user' ? [request.assignee.id] : [];
+    const note = noteMessage(row, request.note, mentions, actorOf(principal), now);
+    await recordMessages(tx, principal.organizationId, [note], now);
+    // The note has moved version and counts on.
+    const current = await loadConversation(tx, principal, row.id, 'write', { lock: true });
+    return { ...decideAssignment(current, request), before: current };
+  });
+}

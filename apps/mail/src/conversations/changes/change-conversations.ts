@@ -1,0 +1,97 @@
+import type { BulkResultRecord } from '@dak/contracts/api';
+import type { ChangeConversationsRequest, Document } from '@dak/contracts/mail';
+import { actorOf, DomainError, type ErrorKind, InvalidError, type Principal } from '@dak/kernel';
+import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import type { Decision } from '../change-conversation';
+import type { ConversationDeps } from '../conversation-deps';
+import type { ConversationRow } from '../conversation-row';
+import { requireDepartmentAccess } from '../department-access';
+import { loadConversation } from '../load-conversation';
+import { saveConversations, type ConversationChange } from '../save-conversations';
+import { decideAssignment, decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
+import { decideUpdate } from './decide-update';
+import { markRead } from './mark-read';
+
+const MAX_IDS = 100;
+
+/** The status that the single change would have had (HTTP, as the bulk result shows it). */
+const STATUS_OF: Partial<Record<ErrorKind, number>> = {
+  invalid: 400,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  precondition_failed: 412,
+  refused: 422,
+};
+
+/** One action on many conversations, in one transaction; what is refused for one does not stop the others. */
+export function changeConversations(
+  { database, clock }: ConversationDeps,
+  request: ChangeConversationsRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const ids = [...new Set(request.ids.map((id) => id.toLowerCase()))];
+  if (ids.length === 0 || ids.length > MAX_IDS) {
+    throw new InvalidError(`ids must have 1 to ${MAX_IDS} entries.`);
+  }
+  return database.inTenant(principal.organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      const now = clock();
+      const changes: ConversationChange[] = [];
+      const results = new Map<string, BulkResultRecord['results'][number]>();
+      // In one order, so that two bulk changes do not wait for each other crosswise.
+      for (const id of [...ids].sort()) {
+        try {
+          const before = await loadConversation(tx, principal, id, 'write', { lock: true });
+          const decision = await decide(tx, principal, before, request, now);
+          changes.push({ before, ...decision, actor: actorOf(principal) });
+          results.set(id, { id, status: 200, error: null });
+        } catch (error) {
+          if (!(error instanceof DomainError)) throw error;
+          results.set(id, { id, status: STATUS_OF[error.kind] ?? 500, error: error.message });
+        }
+      }
+      await saveConversations(tx, principal.organizationId, changes, now);
+      const record: BulkResultRecord = { results: ids.map((id) => results.get(id)!) };
+      return { id: '', version: 0, json: jsonBytes(record), replayed: false };
+    }),
+  );
+}
+
+async function decide(
+  tx: SqlExecutor,
+  principal: Principal,
+  row: ConversationRow,
+  request: ChangeConversationsRequest,
+  now: number,
+): Promise<Decision> {
+  const { action } = request;
+  switch (action?.$case) {
+    case 'update': {
+      const decision = decideUpdate(row, { ...action.value, expectedVersion: undefined }, now);
+      // Before anything is stored: what is refused here leaves the transaction standing.
+      await requireDepartmentAccess(tx, principal, row, decision.after);
+      const { unread } = action.value;
+      if (unread === undefined) return decision;
+      const { organizationId } = principal;
+      return { ...decision, after: await markRead(tx, organizationId, decision.after, unread) };
+    }
+    case 'labels':
+      return decideLabels(row, action.value);
+    case 'snooze':
+      return decideSnooze(row, action.value, now);
+    case 'unsnooze':
+      return decideUnsnooze(row, null);
+    case 'assign': {
+      const decision = decideAssignment(row, action.value);
+      await requireDepartmentAccess(tx, principal, row, decision.after);
+      return decision;
+    }
+    case undefined:
+      throw new InvalidError('action must be update, labels, snooze, unsnooze or assign.');
+  }
+}

@@ -1,0 +1,59 @@
+import type { ConversationServiceService } from '@dak/contracts/mail';
+import type { CallContext, Handlers } from '@dak/platform/grpc';
+import { jsonBytes } from '@dak/platform/paging';
+import { changeConversation, conversationDocument } from '../change-conversation';
+import type { ConversationDeps } from '../conversation-deps';
+import { listActivity } from '../list-activity';
+import { loadConversationRecord } from '../load-conversation';
+import { addNote } from '../messages/add-note';
+import { getMessage, getRawMessage } from '../messages/get-message';
+import { listMessages } from '../messages/list-messages';
+import { listConversations } from '../search/list-conversations';
+import { searchMail } from '../search/search-mail';
+import { assignConversation } from './assign-conversation';
+import { changeConversations } from './change-conversations';
+import { decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
+import { mergeRequested, splitRequested } from './merge-request';
+import { updateConversation } from './update-conversation';
+
+export function createConversationHandlers(
+  deps: ConversationDeps,
+): Handlers<typeof ConversationServiceService, CallContext> {
+  return {
+    listConversations: (request, context) => listConversations(deps, request, context),
+    getConversation: ({ id }, { principal }) =>
+      deps.database.inTenant(principal.organizationId, async (tx) =>
+        conversationDocument(await loadConversationRecord(tx, principal, id)),
+      ),
+    updateConversation: (request, context) => updateConversation(deps, request, context),
+    changeLabels: (request, context) =>
+      changeConversation(
+        deps,
+        context,
+        request.id,
+        (row) => decideLabels(row, request),
+        ({ id, version, labels }) => ({
+          id,
+          version,
+          json: jsonBytes({ labels }),
+          replayed: false,
+        }),
+      ),
+    snoozeConversation: (request, context) =>
+      changeConversation(deps, context, request.id, (row, now) => decideSnooze(row, request, now)),
+    unsnoozeConversation: async (request, context) => {
+      await changeConversation(deps, context, request.id, (row) => decideUnsnooze(row, null));
+      return {};
+    },
+    assignConversation: (request, context) => assignConversation(deps, request, context),
+    mergeConversations: (request, context) => mergeRequested(deps, request, context),
+    splitConversation: (request, context) => splitRequested(deps, request, context),
+    addNote: (request, context) => addNote(deps, request, context),
+    listActivity: (request, context) => listActivity(deps, request, context),
+    changeConversations: (request, context) => changeConversations(deps, request, context),
+    search: (request, context) => searchMail(deps, request, context),
+    listMessages: (request, context) => listMessages(deps, request, context),
+    getMessage: (request, context) => getMessage(deps, request, context),
+    getRawMessage: (request, context) => getRawMessage(deps, request, context),
+  };
+}

@@ -1,0 +1,209 @@
+import type { LabelRecord } from '@dak/contracts/api';
+import type {
+  CreateLabelRequest,
+  DeleteLabelRequest,
+  Document,
+  Empty,
+  ListLabelsRequest,
+  Page,
+  UpdateLabelRequest,
+} from '@dak/contracts/mail';
+import {
+  actorOf,
+  ConflictError,
+  ForbiddenError,
+  InvalidError,
+  isUuid,
+  NotFoundError,
+  type Principal,
+  seesWholeOrganization,
+  uuidv7,
+} from '@dak/kernel';
+import { noteAudit, type AuditNote } from '@dak/platform/audit';
+import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
+import type { Label, Prisma } from '../../generated/prisma/client';
+import type { LabelDeps } from './label-deps';
+import { labelName } from './label-name';
+import { replaceLabel } from './replace-label';
+
+const COLOR = /^#[0-9a-f]{6}$/i;
+const MAX_DESCRIPTION = 500;
+
+/** The labels that the organization has agreed on, by name. */
+export async function listLabels(
+  { withTenant, cursorKey }: LabelDeps,
+  request: ListLabelsRequest,
+  { principal: { organizationId } }: CallContext,
+): Promise<Page> {
+  const scope = { organizationId, list: 'labels', filter: {} };
+  const window = pageWindow(cursorKey, scope, request.page);
+  const after: Prisma.LabelWhereInput =
+    window.after === null ? {} : { name: { gt: String(window.after[0]) } };
+  const { rows, total } = await withTenant(organizationId, async ({ db }) => ({
+    total: await db.label.count({ where: { organizationId } }),
+    rows: await db.label.findMany({
+      where: { organizationId, ...after },
+      orderBy: { name: 'asc' },
+      skip: window.offset,
+      take: window.perPage + 1,
+    }),
+  }));
+  return pageOf(
+    cursorKey,
+    scope,
+    window,
+    rows,
+    { count: total, isEstimate: false },
+    (shown) => jsonBytes(shown.map(labelRecord)),
+    (row) => [row.name],
+  );
+}
+
+/** @throws ConflictError `label_exists` */
+export function createLabel(
+  { withTenant, clock }: LabelDeps,
+  request: CreateLabelRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { organizationId } = context.principal;
+  requireAdmin(context.principal);
+  const data = {
+    organizationId,
+    id: uuidv7(),
+    name: labelName('name', request.name),
+    color: color(request.color),
+    description: description(request.description),
+    createdAt: new Date(clock()),
+    updatedAt: new Date(clock()),
+  };
+  return unlessTaken(
+    withTenant(organizationId, (tx) =>
+      idempotent(tx, context, async () => {
+        const row = await tx.db.label.create({ data });
+        await noteAudit(tx, context, labelNote('label.created', row));
+        return labelDocument(row);
+      }),
+    ),
+  );
+}
+
+/** A new name is also given to the conversations that have the old one. @throws ConflictError `label_exists` */
+export async function updateLabel(
+  deps: LabelDeps,
+  request: UpdateLabelRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  requireAdmin(principal);
+  if (!isUuid(request.id)) throw new NotFoundError('label');
+  const fields = new Set(request.fields);
+  const data: Prisma.LabelUpdateInput = { updatedAt: new Date(deps.clock()) };
+  if (fields.has('name')) data.name = labelName('name', request.name ?? '');
+  if (fields.has('color')) data.color = color(request.color);
+  if (fields.has('description')) data.description = description(request.description);
+  const key = { organizationId_id: { organizationId, id: request.id } };
+  const before = await deps.withTenant(organizationId, async ({ db }) => {
+    const found = await db.label.findUnique({ where: key });
+    if (found === null) throw new NotFoundError('label');
+    const name = data.name as string | undefined;
+    if (name !== undefined && name !== found.name) {
+      if ((await db.label.count({ where: { organizationId, name } })) > 0) throw labelTaken();
+    }
+    return found;
+  });
+  // The label itself comes last: as long as it has the old name, the request can be repeated.
+  if (data.name !== undefined && data.name !== before.name) {
+    const name = data.name as string;
+    await replaceLabel(deps, organizationId, before.name, name, actorOf(principal));
+  }
+  const after = await unlessTaken(
+    deps.withTenant(organizationId, async (tx) => {
+      const updated = await tx.db.label.update({ where: key, data });
+      await noteAudit(tx, context, labelNote('label.updated', updated, before.name));
+      return updated;
+    }),
+  );
+  return labelDocument(after);
+}
+
+/** Takes it from the conversations, and at last from the catalogue, so that what was interrupted can be repeated. */
+export async function deleteLabel(
+  deps: LabelDeps,
+  request: DeleteLabelRequest,
+  context: CallContext,
+): Promise<Empty> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  requireAdmin(principal);
+  if (!isUuid(request.id)) throw new NotFoundError('label');
+  const where = { organizationId, id: request.id };
+  const label = await deps.withTenant(organizationId, ({ db }) => db.label.findFirst({ where }));
+  if (label === null) throw new NotFoundError('label');
+  await replaceLabel(deps, organizationId, label.name, null, actorOf(principal));
+  await deps.withTenant(organizationId, async (tx) => {
+    const { count } = await tx.db.label.deleteMany({ where });
+    if (count > 0) await noteAudit(tx, context, labelNote('label.deleted', label));
+  });
+  return {};
+}
+
+function labelNote(action: string, { id, name }: Label, former?: string): AuditNote {
+  const details = former === undefined || former === name ? { name } : { name, former };
+  return { action, target: { type: 'label', id }, details };
+}
+
+function labelDocument(row: Label): Document {
+  return { id: row.id, version: 0, json: jsonBytes(labelRecord(row)), replayed: false };
+}
+
+function labelRecord(row: Label): LabelRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    color: row.color,
+    description: row.description,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+function color(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!COLOR.test(text)) throw new InvalidError('color must look like #1a2b3c.');
+  return text.toLowerCase();
+}
+
+function description(text: string | undefined): string | null {
+  if (text !== undefined && text.length > MAX_DESCRIPTION) {
+    throw new InvalidError(`description must have at most ${MAX_DESCRIPTION} characters.`);
+  }
+  return text ?? null;
+}
+
+/** What the organization has agreed on is changed by its admins; whoever may write puts labels on conversations. */
+function requireAdmin(principal: Principal): void {
+  if (seesWholeOrganization(principal)) return;
+  throw new ForbiddenError(
+    'The catalogue of labels is changed by admins: ask one of them.',
+    'missing_role',
+  );
+}
+
+function labelTaken(): ConflictError {
+  return new ConflictError('name is taken by another label.', 'label_exists');
+}
+
+/** Prisma's code for a unique constraint is P2002. */
+async function unlessTaken<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'P2002') {
+      throw labelTaken();
+    }
+    throw error;
+  }
+}

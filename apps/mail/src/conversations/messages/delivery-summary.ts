@@ -1,0 +1,71 @@
+import type { MessageRecord } from '@dak/contracts/api';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import { isFinal, type DeliveryState } from './delivery-state';
+
+export interface DeliveryRow {
+  submission_id: string;
+  role: 'to' | 'cc' | 'bcc';
+  recipient: string;
+  state: DeliveryState;
+  attempts: number;
+  next_attempt_at: string | null;
+  smtp_code: number | null;
+  diagnostic: string | null;
+  updated_at: string;
+}
+
+/**
+ * What became of each recipient of these outbound messages. Messages without deliveries (inbound
+ * mail, notes) have no entry.
+ * @param includeBcc Whether the caller may know of Bcc: they need mail.send.
+ */
+export async function deliverySummaries(
+  tx: SqlExecutor,
+  organizationId: string,
+  messageIds: readonly string[],
+  includeBcc: boolean,
+): Promise<Map<string, NonNullable<MessageRecord['delivery']>>> {
+  const rows = await selectDeliveries(tx, organizationId, messageIds);
+  const groups = Map.groupBy(rows, (row) => row.submission_id);
+  return new Map(
+    [...groups].map(([id, group]) => [
+      id,
+      summarizeDeliveries(includeBcc ? group : group.filter((row) => row.role !== 'bcc')),
+    ]),
+  );
+}
+
+export async function selectDeliveries(
+  tx: SqlExecutor,
+  organizationId: string,
+  submissionIds: readonly string[],
+): Promise<DeliveryRow[]> {
+  if (submissionIds.length === 0) return [];
+  const { rows } = await tx.query<DeliveryRow>(
+    `select submission_id, role, recipient, state, attempts, next_attempt_at, smtp_code, diagnostic, updated_at
+       from delivery
+      where organization_id = $1 and submission_id = any($2::uuid[])
+      order by submission_id, position`,
+    [organizationId, submissionIds],
+  );
+  return rows;
+}
+
+export function summarizeDeliveries(
+  rows: readonly DeliveryRow[],
+): NonNullable<MessageRecord['delivery']> {
+  const pending = rows.flatMap((row) =>
+    row.next_attempt_at === null || isFinal(row.state) ? [] : [row.next_attempt_at],
+  );
+  return {
+    recipients: rows.map((row) => ({
+      email: row.recipient,
+      status: row.state,
+      smtp_code: row.smtp_code,
+      diagnostic: row.diagnostic,
+      at: row.attempts === 0 && !isFinal(row.state) ? null : row.updated_at,
+    })),
+    attempts: Math.max(0, ...rows.map((row) => row.attempts)),
+    next_attempt_at: pending.sort()[0] ?? null,
+  };
+}

@@ -1,0 +1,73 @@
+import { InvalidError, uuidv7, type Clock } from '@dak/kernel';
+import type { CreateSignatureRequest, Document } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
+import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import { jsonBytes } from '@dak/platform/paging';
+import type { TenantRecords, WithTenant } from '../../db/prisma-tenant';
+import type { Signature } from '../../generated/prisma/client';
+import {
+  parseSignatureHtml,
+  parseSignatureName,
+  parseSignatureText,
+  renderSignature,
+} from './signature';
+import { requireSignatureAccess } from './signature-access';
+
+export function createSignature(
+  deps: { withTenant: WithTenant; clock: Clock },
+  request: CreateSignatureRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  const mailboxId = request.mailboxId ?? null;
+  const fields = {
+    name: parseSignatureName(request.name),
+    bodyHtml: parseSignatureHtml(request.bodyHtml),
+    bodyText: parseSignatureText(request.bodyText),
+  };
+  if (fields.bodyHtml === '' && fields.bodyText === '') {
+    throw new InvalidError('body_text and body_html are both empty. Give at least one.');
+  }
+  return deps.withTenant(organizationId, (tx) =>
+    idempotent(tx, context, async () => {
+      await requireSignatureAccess(tx, principal, mailboxId);
+      if (request.isDefault) await clearDefault(tx, organizationId, mailboxId);
+      const at = new Date(deps.clock());
+      const row = await tx.db.signature.create({
+        data: {
+          ...fields,
+          organizationId,
+          id: uuidv7(),
+          mailboxId,
+          isDefault: request.isDefault,
+          createdAt: at,
+          updatedAt: at,
+        },
+      });
+      await noteAudit(tx, context, {
+        action: 'signature.created',
+        target: { type: 'signature', id: row.id },
+        details: { name: row.name, mailbox_id: mailboxId },
+      });
+      return signatureDocument(row);
+    }),
+  );
+}
+
+/** There is one default per mailbox and one for the organization: the new one takes over. */
+export async function clearDefault(
+  tx: TenantRecords,
+  organizationId: string,
+  mailboxId: string | null,
+): Promise<void> {
+  await tx.db.signature.updateMany({
+    where: { organizationId, mailboxId, isDefault: true },
+    data: { isDefault: false },
+  });
+}
+
+export function signatureDocument(row: Signature): Document {
+  return { id: row.id, version: 0, json: jsonBytes(renderSignature(row)), replayed: false };
+}

@@ -1,0 +1,75 @@
+import { isUuid, NotFoundError, type Clock, type Principal } from '@dak/kernel';
+import type { Document, UpdateSignatureRequest } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
+import type { CallContext } from '@dak/platform/grpc';
+import type { TenantRecords, WithTenant } from '../../db/prisma-tenant';
+import type { Prisma, Signature } from '../../generated/prisma/client';
+import { clearDefault, signatureDocument } from './create-signature';
+import { parseSignatureHtml, parseSignatureName, parseSignatureText } from './signature';
+import { requireSignatureAccess } from './signature-access';
+
+export function updateSignature(
+  deps: { withTenant: WithTenant; clock: Clock },
+  request: UpdateSignatureRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  return deps.withTenant(organizationId, async (tx) => {
+    const row = await requireSignature(tx, principal, request.id);
+    const data = changesOf(request, new Date(deps.clock()));
+    const mailboxId = data.mailboxId === undefined ? row.mailboxId : data.mailboxId;
+    if (mailboxId !== row.mailboxId) await requireSignatureAccess(tx, principal, mailboxId);
+    if (data.isDefault ?? row.isDefault) await clearDefault(tx, organizationId, mailboxId);
+    const updated = await tx.db.signature.update({
+      where: { organizationId_id: { organizationId, id: row.id } },
+      data: { ...data, isDefault: data.isDefault ?? row.isDefault },
+    });
+    await noteAudit(tx, context, {
+      action: 'signature.updated',
+      target: { type: 'signature', id: row.id },
+      details: { name: updated.name, mailbox_id: mailboxId, fields: request.fields },
+    });
+    return signatureDocument(updated);
+  });
+}
+
+/** The signature, if the caller may change it. @throws NotFoundError, ForbiddenError */
+export async function requireSignature(
+  tx: TenantRecords,
+  principal: Principal,
+  id: string,
+): Promise<Signature> {
+  if (!isUuid(id)) throw new NotFoundError('signature');
+  const { organizationId } = principal;
+  const row = await tx.db.signature.findUnique({
+    where: { organizationId_id: { organizationId, id } },
+  });
+  if (row === null) throw new NotFoundError('signature');
+  try {
+    await requireSignatureAccess(tx, principal, row.mailboxId);
+  } catch (error) {
+    throw error instanceof NotFoundError ? new NotFoundError('signature') : error;
+  }
+  return row;
+}
+
+type Changes = Pick<Prisma.SignatureUncheckedUpdateInput, 'updatedAt'> & {
+  name?: string;
+  bodyHtml?: string;
+  bodyText?: string;
+  mailboxId?: string | null;
+  isDefault?: boolean;
+};
+
+function changesOf(request: UpdateSignatureRequest, at: Date): Changes {
+  const sent = new Set(request.fields);
+  return {
+    updatedAt: at,
+    ...(sent.has('name') ? { name: parseSignatureName(request.name ?? '') } : {}),
+    ...(sent.has('body_html') ? { bodyHtml: parseSignatureHtml(request.bodyHtml ?? '') } : {}),
+    ...(sent.has('body_text') ? { bodyText: parseSignatureText(request.bodyText ?? '') } : {}),
+    ...(sent.has('mailbox_id') ? { mailboxId: request.mailboxId ?? null } : {}),
+    ...(sent.has('is_default') ? { isDefault: request.isDefault ?? false } : {}),
+  };
+}

@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DomainError } from '@dak/kernel';
+import type { BlobStore } from '@dak/platform/blobs';
+import { failureReport, type FailureLog } from '@dak/platform/logging';
+import type { Database } from '@dak/platform/postgres';
+import type { SpoolEntry } from '../../spool/spool-entry';
+import { createSpoolLeases } from '../../spool/spool-leases';
+import {
+  claimSpoolEntries,
+  deferSpoolEntry,
+  takeBackSpoolEntries,
+  type ClaimedEntry,
+} from '../../spool/spool-store';
+import { createSpoolTurns } from '../../spool/spool-turns';
+import { failAbandonedImports } from '../import/import-store';
+import { failedReading } from '../reading/failed-reading';
+import { NumberReserve } from './number-reserve';
+import { rawOf, readEntries, storeBlobs, type ReadMessage } from './read-entries';
+import { storeInbound, type ReadEntry } from './store-inbound';
+
+export interface InboundPipelineOptions {
+  readonly database: Database;
+  readonly blobs: BlobStore;
+  readonly read: ReadMessage;
+  readonly log: FailureLog;
+  /** Name of this process, the same after a restart; see `readProcessName`. @default a name of its own */
+  readonly owner?: () => Promise<string>;
+  /** Whether what arrives has precedence at the moment; no batch is begun meanwhile. @default never */
+  readonly mustYield?: () => boolean;
+  /** Called after messages were stored: the outbox has events. */
+  readonly onStored?: (entries: readonly SpoolEntry[]) => void;
+  /** Clients whose mail waits until no other is due. @default none */
+  readonly expensiveClients?: () => readonly string[];
+  /** Entries of one claim. @default 100 */
+  readonly batchSize?: number;
+  /** Octets of raw mail of one claim; one message is taken whatever its size. @default 64 MiB */
+  readonly batchBytes?: number;
+  /** Milliseconds after which what was claimed and not begun is given back, for others to have a turn. @default 1500 */
+  readonly sliceMs?: number;
+  /** Batches worked on at the same time: one is read while the other is stored. @default 2 */
+  readonly lanes?: number;
+  /** Milliseconds between looks at the spool when nobody wakes the pipeline. @default 1000 */
+  readonly pollMs?: number;
+  /** Seconds after which the entries of a worker that died are taken over. @default 10 */
+  readonly leaseSeconds?: number;
+}
+
+export interface InboundPipeline {
+  /** Takes back what an earlier process of the same name had claimed, then takes up work. */
+  start(): Promise<void>;
+  /** There is something in the spool. */
+  wake(): void;
+  /** Finishes the batches at hand; the rest of the spool waits for the next start. */
+  stop(): Promise<void>;
+  /** Works until nothing is due; for commands and tests. The pipeline must not be started. */
+  drain(): Promise<void>;
+}
+
+/** Tries after which a message is stored unread rather than tried again. */
+const MAX_ATTEMPTS = 5;
+const RETRY_SECONDS = [1, 5, 30, 120, 3600];
+const ABANDONED_IMPORT_SECONDS = 600;
+const SWEEP_MS = 60_000;
+/** Between looks at whether arrivals still have precedence. */
+const YIELD_MS = 20;
+
+/** For a message that has waited for its turn: it is read whatever that takes. */
+const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
+
+const NOTICE = 'This message could not be processed. It is attached as it arrived.';
+
+/**
+ * Makes messages of what is in the spool. A claim is a lease; the row goes away in the transaction
+ * that stores the message, so a crash anywhere leaves work to be repeated and nothing half done.
+ */
+export function createInboundPipeline(options: InboundPipelineOptions): InboundPipeline {
+  const { database, blobs, read, log, onStored } = options;
+  const batchSize = options.batchSize ?? 100;
+  const lanes = options.lanes ?? 2;
+  const pollMs = options.pollMs ?? 1000;
+  const leaseSeconds = options.leaseSeconds ?? 10;
+  const sliceMs = options.sliceMs ?? 1_500;
+  const numbers = new NumberReserve(database);
+  let owner: string = randomUUID();
+  let stopping = false;
+  let running: Promise<void>[] = [];
+  let sleepers: (() => void)[] = [];
+  let wakes = 0;
+  let sweepAt = 0;
+
+  const wake = () => {
+    wakes += 1;
+    const woken = sleepers;
+    sleepers = [];
+    for (const resolve of woken) resolve();
+  };
+
+  /** Not when somebody called since `seen`: what they put there came after our look. */
+  const sleep = async (seen: number) => {
+    if (wakes !== seen) return;
+    const timer = new AbortController();
+    const woken = new Promise<void>((resolve) => sleepers.push(resolve));
+    await Promise.race([
+      woken,
+      delay(pollMs, undefined, { signal: timer.signal }).catch(() => undefined),
+    ]);
+    timer.abort();
+  };
+
+  const leases = createSpoolLeases(database, () => owner, leaseSeconds);
+  const turns = createSpoolTurns(options.expensiveClients ?? (() => []), (turn) =>
+    database.asWorker((tx) =>
+      claimSpoolEntries(tx, {
+        ...turn,
+        owner,
+        limit: batchSize,
+        maxBytes: options.batchBytes ?? 64 * 1024 * 1024,
+        leaseSeconds,
+      }),
+    ),
+  );
+
+  const store = async (organizationId: string, items: readonly ReadEntry[]) => {
+    await storeInbound(database, numbers, organizationId, items, blobs);
+    const stored = items.map(({ entry }) => entry);
+    leases.letGo(stored);
+    onStored?.(stored);
+  };
+
+  /** @param left those not stored yet: what is stored leaves it */
+  const storeInTime = async (
+    organizationId: string,
+    left: Map<string, ClaimedEntry>,
+    signal: AbortSignal,
+  ) => {
+    const entries = [...left.values()];
+    for await (const items of readEntries(blobs, read, organizationId, entries, signal)) {
+      await store(organizationId, items);
+      for (const { entry } of items) left.delete(entry.id);
+    }
+  };
+
+  const storeOpaque = async (entry: ClaimedEntry) => {
+    const raw = await rawOf(blobs, entry);
+    const reading = failedReading(raw);
+    const { organizationId } = entry;
+    await store(
+      organizationId,
+      await storeBlobs(blobs, organizationId, [entry], [raw], [reading], NOTICE),
+    );
+  };
+
+  const defer = async (entry: ClaimedEntry, error: unknown) => {
+    const seconds = RETRY_SECONDS[Math.min(entry.attempts, RETRY_SECONDS.length) - 1] ?? 1;
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error({ err: error, spoolId: entry.id, attempts: entry.attempts }, 'message not stored');
+    await database.asWorker((tx) =>
+      deferSpoolEntry(tx, entry.organizationId, entry.id, seconds, reason),
+    );
+    leases.letGo([entry]);
+  };
+
+  /** One message that fails must not hold up those it was claimed with. */
+  const storeAlone = async (entry: ClaimedEntry, left: Map<string, ClaimedEntry>) => {
+    try {
+      if (entry.attempts > MAX_ATTEMPTS) await storeOpaque(entry);
+      else await storeInTime(entry.organizationId, new Map([[entry.id, entry]]), NEVER);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      await defer(entry, error);
+    }
+    left.delete(entry.id);
+  };
+
+  /** @param left entries of one organization; what is stored or put off leaves it, the rest had no time */
+  const storeOrganization = async (
+    organizationId: string,
+    left: Map<string, ClaimedEntry>,
+    signal: AbortSignal,
+  ) => {
+    const troubled = [...left.values()].filter((entry) => entry.attempts > 1);
+    for (const entry of troubled) left.delete(entry.id);
+    try {
+      await storeInTime(organizationId, left, signal);
+    } catch (error) {
+      if (isOutage(error)) {
+        for (const entry of troubled) left.set(entry.id, entry);
+        throw error;
+      }
+      log.warn({ err: error, organizationId, messages: left.size }, 'batch not stored, one by one');
+      for (const entry of left.values()) {
+        if (signal.aborted) break;
+        await storeAlone(entry, left);
+      }
+    }
+    for (const entry of troubled) left.set(entry.id, entry);
+    for (const entry of troubled) {
+      if (signal.aborted) break;
+      await storeAlone(entry, left);
+    }
+  };
+
+  /** @returns entries taken */
+  const work = async (): Promise<number> => {
+    await leases.settle();
+    const entries = leases.hold(await turns.next());
+    if (entries.length === 0) return 0;
+    const slice = new AbortController();
+    setMaxListeners(0, slice.signal);
+    const timer = setTimeout(() => slice.abort(), sliceMs);
+    const groups = Map.groupBy(entries, (entry) => entry.organizationId);
+    const lefts = [...groups].map(
+      ([organizationId, group]) =>
+        [organizationId, new Map(group.map((entry) => [entry.id, entry]))] as const,
+    );
+    const results = await Promise.allSettled(
+      lefts.map(([organizationId, left]) => storeOrganization(organizationId, left, slice.signal)),
+    );
+    clearTimeout(timer);
+    // Nothing is wrong with these messages: they are not to be counted as tried.
+    await leases.giveBack(lefts.flatMap(([, left]) => [...left.values()]));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return entries.length;
+  };
+
+  const sweep = async () => {
+    if (Date.now() < sweepAt) return;
+    sweepAt = Date.now() + SWEEP_MS;
+    await database.asWorker((tx) => failAbandonedImports(tx, ABANDONED_IMPORT_SECONDS));
+  };
+
+  const interrupted = failureReport(log, 'inbound mail could not be worked on; it is tried again');
+  const lane = async () => {
+    while (!stopping) {
+      if (options.mustYield?.() === true) {
+        await delay(YIELD_MS);
+        continue;
+      }
+      try {
+        const seen = wakes;
+        const count = await work();
+        if (count === batchSize) continue;
+        await sweep();
+        if (count === 0 && !stopping) await sleep(seen);
+      } catch (error) {
+        interrupted(error);
+        if (!stopping) await delay(pollMs);
+      }
+    }
+  };
+
+  return {
+    wake,
+    async start() {
+      stopping = false;
+      if (options.owner !== undefined) {
+        owner = await options.owner();
+        await database.asWorker((tx) => takeBackSpoolEntries(tx, owner));
+      }
+      running = Array.from({ length: lanes }, lane);
+    },
+    async stop() {
+      stopping = true;
+      wake();
+      await Promise.all(running.splice(0));
+      await leases.settle().catch(() => undefined);
+      leases.stop();
+    },
+    async drain() {
+      while ((await work()) > 0);
+    },
+  };
+}
+
+/** The database or the blob store is away, not the message at fault. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof DomainError) return error.kind === 'unavailable';
+  const code =
+    typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  return /^(08|53|57)/.test(code) || /^(E(CONN|PIPE|TIMEDOUT|NOSPC|MFILE|IO$)|UND_)/.test(code);
+}

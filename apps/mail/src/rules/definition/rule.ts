@@ -1,0 +1,102 @@
+import type { RuleActionType, RuleKind, RuleOperator, RULE_MATCHES } from '@dak/contracts/api';
+import type { Role } from '@dak/kernel';
+import type {
+  ConversationStatus,
+  Disposition,
+  Priority,
+} from '../../conversations/conversation-row';
+
+export type ConditionValue = string | number | boolean | readonly (string | number)[];
+
+export interface Condition {
+  /** One of `RULE_FIELDS`, or `header:` and a field name in lower case. */
+  readonly field: string;
+  readonly operator: RuleOperator;
+  readonly value: ConditionValue | null;
+  readonly negate: boolean;
+}
+
+export type Action =
+  | { readonly type: 'add_labels' | 'remove_labels'; readonly labels: readonly string[] }
+  | { readonly type: 'assign'; readonly user_id: string; readonly user_name: string }
+  | { readonly type: 'set_department'; readonly department_id: string | null }
+  | { readonly type: 'set_status'; readonly status: ConversationStatus }
+  | { readonly type: 'set_priority'; readonly priority: Priority }
+  | { readonly type: 'set_disposition'; readonly disposition: Disposition }
+  | { readonly type: 'snooze'; readonly minutes: number }
+  | { readonly type: 'snooze'; readonly until: string }
+  | { readonly type: 'forward'; readonly to: readonly string[] }
+  | {
+      readonly type: 'reply_with_template';
+      readonly template_id: string;
+      /** Of the mail that is made; absent only in what is not saved. */
+      readonly template_version?: number;
+      readonly variables: Readonly<Record<string, unknown>>;
+    }
+  | { readonly type: 'notify_webhook'; readonly webhook_id: string };
+
+/** What a person writes down; everything else of a rule follows from who and when. */
+export interface RuleDefinition {
+  readonly name: string;
+  readonly kind: RuleKind;
+  readonly enabled: boolean;
+  /** Lower numbers run first. */
+  readonly priority: number;
+  /** Empty = all. */
+  readonly mailbox_ids: readonly string[];
+  readonly match: (typeof RULE_MATCHES)[number];
+  readonly conditions: readonly Condition[];
+  readonly actions: readonly Action[];
+  readonly stop: boolean;
+}
+
+/** On whose behalf a rule acts, as they were when they last saved it. */
+export interface RuleOwner {
+  readonly userId: string;
+  readonly userName: string;
+  readonly role: Role;
+  readonly departmentIds: readonly string[];
+}
+
+export interface Rule extends RuleDefinition {
+  readonly id: string;
+  readonly version: number;
+  readonly owner: RuleOwner;
+  /** API keys that made or changed it; it stops with each of them. null = none. */
+  readonly key_ids: readonly string[] | null;
+  /** Why Dak has stopped it; null = it has not. */
+  readonly disabled_reason: 'key_revoked' | null;
+  /** RFC 3339 UTC. */
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export const MAX_RULES = 200;
+export const MAX_CONDITIONS = 50;
+export const MAX_ACTIONS = 20;
+
+/** Actions that send mail, which needs more access and passes the loop guards. */
+export function isSend(type: RuleActionType): type is 'forward' | 'reply_with_template' {
+  return type === 'forward' || type === 'reply_with_template';
+}
+
+/** The order in which rules run. */
+export function byOrder(a: Rule, b: Rule): number {
+  return a.priority - b.priority || compare(a.created_at, b.created_at) || compare(a.id, b.id);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function covers(rule: Pick<RuleDefinition, 'mailbox_ids'>, mailboxId: string): boolean {
+  return rule.mailbox_ids.length === 0 || rule.mailbox_ids.includes(mailboxId);
+}
+
+/** Clocks of services differ; so much earlier than a rule a mail may seem to be. */
+const CLOCK_SKEW_MS = 1_000;
+
+/** Whether the rule was there when something happened, however late its event is read. */
+export function existedAt(rule: Pick<Rule, 'created_at'>, occurredAt: number): boolean {
+  return Date.parse(rule.created_at) <= occurredAt + CLOCK_SKEW_MS;
+}

@@ -1,0 +1,96 @@
+import { DomainError } from '@dak/kernel';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import type { ActivityEntry } from '../../conversations/activity-store';
+import type { ConversationRow } from '../../conversations/conversation-row';
+import { ruleMatchedEvent } from '../../conversations/mail-events';
+import { saveConversations, type ConversationChange } from '../../conversations/save-conversations';
+import { changesConversation, decideAction } from './decide-action';
+import type { RuleLook } from './rule-match';
+import { actorOfRule } from './rule-principal';
+
+/**
+ * Changes conversations as the matched rules want, one rule after the other, and says so: each rule
+ * has its own activity, `conversation.updated` and `rule.matched`. Fills in the remaining outcomes.
+ * What one action is refused does not stop the others.
+ * @param rows of the conversations, locked and as they are now
+ */
+export async function applyChanges(
+  tx: SqlExecutor,
+  organizationId: string,
+  looks: readonly RuleLook[],
+  rows: ReadonlyMap<string, ConversationRow>,
+  now: number,
+): Promise<void> {
+  const current = new Map(rows);
+  // A statement changes a conversation once: its first rules go together, then its second ones …
+  const turns = new Map<string, number>();
+  const rounds: RuleLook[][] = [];
+  for (const look of looks) {
+    const turn = turns.get(look.conversationId) ?? 0;
+    turns.set(look.conversationId, turn + 1);
+    (rounds[turn] ??= []).push(look);
+  }
+  for (const round of rounds) {
+    const changes = round.map((look) => changeOf(look, current.get(look.conversationId)!, now));
+    const saved = await saveConversations(tx, organizationId, changes, now);
+    for (const row of saved) current.set(row.id, row);
+  }
+}
+
+function changeOf(look: RuleLook, before: ConversationRow, now: number): ConversationChange {
+  const { rule, arrival, outcomes } = look;
+  let after = before;
+  const activity: ActivityEntry[] = [];
+  let reason: string | null = null;
+  for (const [index, action] of rule.actions.entries()) {
+    if (outcomes[index] !== null) continue;
+    if (!changesConversation(action)) {
+      outcomes[index] = { type: action.type, outcome: 'done', error: null };
+      continue;
+    }
+    try {
+      const decision = decideAction(after, action, now);
+      after = decision.after;
+      activity.push(...decision.activity.map((entry) => ({ ...entry, reason: 'rule' })));
+      reason ??= decision.reason;
+      outcomes[index] = { type: action.type, outcome: 'done', error: null };
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      outcomes[index] = { type: action.type, outcome: 'failed', error: error.message };
+    }
+  }
+  const actor = actorOfRule(rule);
+  const cause = { id: arrival.eventId, depth: arrival.causationDepth + 1 };
+  return {
+    before,
+    after,
+    reason: reason ?? 'rule_matched',
+    actor,
+    activity,
+    cause,
+    messageEvents: [
+      {
+        messageId: look.message.id,
+        actor,
+        build: (facts) =>
+          ruleMatchedEvent(facts, {
+            ruleId: rule.id,
+            ruleName: rule.name,
+            ruleVersion: rule.version,
+            ruleKind: rule.kind,
+            runId: look.runId,
+            actions: outcomes.map((outcome) => ({
+              type: outcome!.type,
+              outcome: outcome!.outcome,
+              error: outcome!.error ?? '',
+            })),
+            notifyWebhookIds: rule.actions.flatMap((action, index) =>
+              action.type === 'notify_webhook' && outcomes[index]!.outcome === 'done'
+                ? [action.webhook_id]
+                : [],
+            ),
+          }),
+      },
+    ],
+  };
+}

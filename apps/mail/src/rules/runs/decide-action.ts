@@ -1,0 +1,66 @@
+import type { Decision } from '../../conversations/change-conversation';
+import {
+  decideAssignment,
+  decideLabels,
+  decideSnooze,
+} from '../../conversations/changes/decide-changes';
+import { decideUpdate } from '../../conversations/changes/decide-update';
+import type { ConversationRow } from '../../conversations/conversation-row';
+import { UpdateConversationRequest } from '@dak/contracts/mail';
+import { isSend, type Action } from '../definition/rule';
+
+type ConversationAction = Exclude<
+  Action,
+  { type: 'forward' | 'reply_with_template' | 'notify_webhook' }
+>;
+
+/** Actions that change the conversation and nothing else. */
+export function changesConversation(action: Action): action is ConversationAction {
+  return !isSend(action.type) && action.type !== 'notify_webhook';
+}
+
+/**
+ * What an action makes of a conversation: the same decisions as those of the API.
+ * @throws DomainError where the API would refuse
+ */
+export function decideAction(
+  row: ConversationRow,
+  action: ConversationAction,
+  now: number,
+): Decision {
+  switch (action.type) {
+    case 'add_labels':
+      return decideLabels(row, { add: [...action.labels], remove: [] });
+    case 'remove_labels':
+      return decideLabels(row, { add: [], remove: [...action.labels] });
+    case 'assign':
+      return decideAssignment(row, {
+        id: row.id,
+        assignee: { type: 'user', id: action.user_id, name: action.user_name },
+        setsDepartment: false,
+      });
+    case 'snooze': {
+      const until =
+        'minutes' in action ? new Date(now + action.minutes * 60_000).toISOString() : action.until;
+      return decideSnooze(row, { until, wakeOnReply: true }, now);
+    }
+    case 'set_department':
+      return update(row, 'department_id', { departmentId: action.department_id ?? undefined }, now);
+    case 'set_status':
+      return update(row, 'status', { status: action.status }, now);
+    case 'set_priority':
+      return update(row, 'priority', { priority: action.priority }, now);
+    case 'set_disposition':
+      return update(row, 'disposition', { disposition: action.disposition }, now);
+  }
+}
+
+function update(
+  row: ConversationRow,
+  field: string,
+  value: Partial<UpdateConversationRequest>,
+  now: number,
+): Decision {
+  const request = UpdateConversationRequest.fromPartial({ id: row.id, fields: [field] });
+  return decideUpdate(row, { ...request, ...value }, now);
+}

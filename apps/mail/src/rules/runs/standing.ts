@@ -1,0 +1,86 @@
+import { seesWholeOrganization } from '@dak/kernel';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import { selectPeople } from '../../mailboxes/organizations/person-store';
+import { ACCESS_LEVELS, type Access } from '../../mailboxes/visibility';
+import type { Rule } from '../definition/rule';
+
+/** What people may do at this moment, as far as rules have to know. */
+export interface Standing {
+  /** Of the owner of a rule in a mailbox; null = not even see it. */
+  ownerAccess(rule: Rule, mailboxId: string): Access | null;
+  /** False for a person who can no longer sign in. */
+  isActive(userId: string): boolean;
+}
+
+/**
+ * Asks for roles, departments and assignments of now: a rule of somebody who has been deactivated or
+ * has lost a mailbox does nothing there any more. Somebody whom the gateway has not spoken of yet is
+ * taken as they were when they saved the rule.
+ */
+export async function loadStanding(
+  tx: SqlExecutor,
+  organizationId: string,
+  rules: readonly Rule[],
+  mailboxIds: readonly string[],
+): Promise<Standing> {
+  const assignees = rules.flatMap(({ actions }) =>
+    actions.flatMap((action) => (action.type === 'assign' ? [action.user_id] : [])),
+  );
+  const people = await selectPeople(tx, organizationId, [
+    ...new Set([...rules.map(({ owner }) => owner.userId), ...assignees]),
+  ]);
+  const isActive = (userId: string) => people.get(userId)?.active ?? true;
+  const standingOf = ({ owner }: Rule) => people.get(owner.userId) ?? owner;
+  const held = rules.filter((rule) => !seesWholeOrganization(standingOf(rule)));
+  const assigned = await selectAssigned(
+    tx,
+    organizationId,
+    [...new Set(held.map(({ owner }) => owner.userId))],
+    mailboxIds,
+  );
+  return {
+    isActive,
+    ownerAccess(rule, mailboxId) {
+      const { userId } = rule.owner;
+      if (!isActive(userId)) return null;
+      const standing = standingOf(rule);
+      return seesWholeOrganization(standing)
+        ? 'send'
+        : assigned(userId, standing.departmentIds, mailboxId);
+    },
+  };
+}
+
+export function isAtLeast(access: Access, needed: Access): boolean {
+  return ACCESS_LEVELS.indexOf(access) >= ACCESS_LEVELS.indexOf(needed);
+}
+
+/** How far regular users reach into mailboxes, in person or through their departments. */
+async function selectAssigned(
+  tx: SqlExecutor,
+  organizationId: string,
+  userIds: readonly string[],
+  mailboxIds: readonly string[],
+): Promise<(userId: string, departmentIds: readonly string[], mailboxId: string) => Access | null> {
+  if (userIds.length === 0) return () => null;
+  const { rows: users } = await tx.query<{ user_id: string; mailbox_id: string; access: Access }>(
+    `select user_id, mailbox_id, access
+       from mailbox_user
+      where organization_id = $1 and user_id = any($2::uuid[]) and mailbox_id = any($3::uuid[])`,
+    [organizationId, userIds, mailboxIds],
+  );
+  const { rows: departments } = await tx.query<{ mailbox_id: string; department_id: string }>(
+    `select mailbox_id, department_id
+       from mailbox_department
+      where organization_id = $1 and mailbox_id = any($2::uuid[])`,
+    [organizationId, mailboxIds],
+  );
+  return (userId, departmentIds, mailboxId) => {
+    const isDepartment = departments.some(
+      (row) => row.mailbox_id === mailboxId && departmentIds.includes(row.department_id),
+    );
+    if (isDepartment) return 'send';
+    const own = users.find((row) => row.user_id === userId && row.mailbox_id === mailboxId);
+    return own?.access ?? null;
+  };
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { ConflictError, InvalidError, type Clock } from '@dak/kernel';
+import type { Document, UploadDescription, UploadRequest } from '@dak/contracts/mail';
+import { safeFilename } from '@dak/formats/rfc5322';
+import type { BlobReference, BlobStore } from '@dak/platform/blobs';
+import type { CallContext } from '@dak/platform/grpc';
+import { idempotent } from '@dak/platform/idempotency';
+import type { Database } from '@dak/platform/postgres';
+import { requireRoom } from '../../mailboxes/organizations/storage-quota';
+import {
+  MAX_UPLOAD_BYTES,
+  normalizeContentType,
+  renderUpload,
+  UPLOAD_LIFETIME_MS,
+  type UploadRow,
+} from './upload';
+import { insertUpload } from './upload-store';
+import { createUploadToken, isUploadToken } from './upload-token';
+
+const CONTENT_ID = /^[^\s<>\p{Cc}]{1,200}$/u;
+
+/**
+ * Stores a file for later messages. The first request describes it, the others are its content.
+ * @throws DomainError `too_large` above {@link MAX_UPLOAD_BYTES}
+ */
+export async function uploadFile(
+  deps: { database: Database; blobs: BlobStore; clock: Clock },
+  requests: AsyncIterable<UploadRequest>,
+  context: CallContext,
+): Promise<Document> {
+  const iterator = requests[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true || first.value.part?.$case !== 'description') {
+    throw new InvalidError('The upload begins without a description of the file.');
+  }
+  const promised = first.value.part.value;
+  const description = checkDescription(promised);
+  const { organizationId, userId } = context.principal;
+  await requireRoom(deps.database, organizationId, promised.sizeBytes ?? 0);
+  const blob = await deps.blobs.putStream(organizationId, contentOf(iterator), MAX_UPLOAD_BYTES);
+  assertAsPromised(promised, blob);
+  await requireRoom(deps.database, organizationId, blob.sizeBytes);
+  return deps.database.inTenant(organizationId, (tx) =>
+    idempotent(tx, withContent(context, blob.sha256, description.filename), async () => {
+      const now = deps.clock();
+      const row: UploadRow = {
+        ...description,
+        token: promised.token ?? createUploadToken(),
+        user_id: userId,
+        size_bytes: blob.sizeBytes,
+        sha256: blob.sha256,
+        scan_status: 'not_scanned',
+        created_at: new Date(now).toISOString(),
+        expires_at: new Date(now + UPLOAD_LIFETIME_MS).toISOString(),
+      };
+      if (!(await insertUpload(tx, organizationId, row))) {
+        throw new ConflictError(
+          'The content of this upload has been sent already. Use its token, or prepare another upload.',
+          'already_uploaded',
+        );
+      }
+      deps.blobs.requirePresent(organizationId, [blob.sha256]);
+      return uploadDocument(row);
+    }),
+  );
+}
+
+/** What was promised when the upload was prepared has to arrive. @throws InvalidError */
+function assertAsPromised(promised: UploadDescription, blob: BlobReference): void {
+  if (promised.token !== undefined && !isUploadToken(promised.token)) {
+    throw new InvalidError('The upload names a token of the wrong form.');
+  }
+  if (promised.sizeBytes !== undefined && promised.sizeBytes !== blob.sizeBytes) {
+    throw new InvalidError(
+      `The content has ${blob.sizeBytes} bytes, but size_bytes promised ${promised.sizeBytes}. Send it whole, or prepare the upload again.`,
+      'content_mismatch',
+    );
+  }
+  if (promised.sha256 !== undefined && promised.sha256 !== blob.sha256) {
+    throw new InvalidError(
+      'The content does not have the promised sha256. Send it again, or prepare the upload again.',
+      'content_mismatch',
+    );
+  }
+}
+
+/** The gateway cannot hash a body that it streams: what makes a request the same is added here. */
+function withContent(context: CallContext, sha256: string, filename: string): CallContext {
+  if (context.idempotency === null) return context;
+  const { idempotency } = context;
+  const requestHash = createHash('sha256')
+    .update(`${idempotency.requestHash}\n${sha256}\n${filename}`)
+    .digest('hex');
+  return { ...context, idempotency: { ...idempotency, requestHash } };
+}
+
+export function uploadDocument(row: UploadRow): Document {
+  const json = Buffer.from(JSON.stringify(renderUpload(row)));
+  return { id: row.token, version: 0, json, replayed: false };
+}
+
+type FileDescription = Pick<UploadRow, 'filename' | 'content_type' | 'disposition' | 'content_id'>;
+
+function checkDescription(description: UploadDescription): FileDescription {
+  const contentId = description.contentId?.replace(/^<(.*)>$/, '$1') ?? null;
+  if (contentId !== null && !CONTENT_ID.test(contentId)) {
+    throw new InvalidError(
+      'content_id must be 1 to 200 characters without spaces or angle brackets.',
+    );
+  }
+  const disposition = description.disposition ?? (contentId === null ? 'attachment' : 'inline');
+  if (disposition !== 'attachment' && disposition !== 'inline') {
+    throw new InvalidError('disposition must be attachment or inline.');
+  }
+  return {
+    filename: safeFilename(description.filename) ?? 'file',
+    content_type: normalizeContentType(description.contentType),
+    disposition,
+    content_id: contentId,
+  };
+}
+
+async function* contentOf(iterator: AsyncIterator<UploadRequest>): AsyncIterable<Uint8Array> {
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done === true) return;
+    if (next.value.part?.$case !== 'content') {
+      throw new InvalidError('The upload describes two files. Send one file per upload.');
+    }
+    yield next.value.part.value;
+  }
+}

@@ -1,0 +1,115 @@
+import { uuidv7 } from '@dak/kernel';
+import { Content, type Document, type ForwardRequest } from '@dak/contracts/mail';
+import type { CallContext } from '@dak/platform/grpc';
+import type { SqlExecutor } from '@dak/platform/postgres';
+import { loadConversation } from '../../conversations/load-conversation';
+import { findForwardedMessage } from './answered-message';
+import { fillTemplate } from './fill-template';
+import { loadUploads, readFiles, type FileReference } from './load-files';
+import { loadSender } from './load-sender';
+import { draftFields } from './prepare-compose';
+import { mailboxOf, toQuote } from './prepare-reply';
+import { prepareSubmission } from './prepare-submission';
+import { parseRecipientLists } from './recipient-lists';
+import { replyReferences } from './reply-references';
+import { storedAnswer } from './stored-answer';
+import { forwardSubject } from './subject-prefix';
+import { authorOf } from './submission-author';
+import type { SubmissionDeps } from './submission-deps';
+import { parseContent } from './submission-request';
+import { undoSecondsOf } from './undo-seconds';
+
+/**
+ * Sends a message of the conversation on to others, below the note of the caller and with its files.
+ * References name the original, so that an answer finds its way back into the conversation;
+ * In-Reply-To does not, as a forward answers nobody.
+ */
+export async function forward(
+  deps: SubmissionDeps,
+  request: ForwardRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  const reader = deps.readers(organizationId);
+  const answeredBefore = await storedAnswer(reader, context);
+  if (answeredBefore !== null) return answeredBefore;
+  const asked = parseContent(request.content ?? Content.fromPartial({}));
+  const lists = parseRecipientLists(request);
+  const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
+  const { mailbox_id: mailboxId } = conversation;
+  const findMailbox = mailboxOf(reader, organizationId, mailboxId);
+  const sender = await loadSender(reader, principal, mailboxId, findMailbox, asked.signature);
+  const { content, template } = await fillTemplate(reader, organizationId, asked);
+  const { mailbox } = sender;
+  const original = await findForwardedMessage(
+    reader,
+    organizationId,
+    conversation.id,
+    request.messageId ?? null,
+  );
+  const own: FileReference[] = request.includeAttachments
+    ? await attachmentsOf(reader, organizationId, original.id)
+    : [];
+  const uploads = await loadUploads(reader, principal, content.attachmentTokens, null);
+  const references = [...own, ...uploads];
+  const files = await readFiles(deps.blobs, organizationId, references);
+  const now = deps.clock();
+  const subject = forwardSubject(original.subject);
+  const { references: chain } = replyReferences({
+    messageId: original.message_id_header,
+    inReplyTo: original.in_reply_to,
+    references: original.reference_ids,
+  });
+  const prepared = await prepareSubmission({
+    id: uuidv7(now),
+    now,
+    kind: 'forward',
+    conversationId: conversation.id,
+    sender,
+    author: authorOf(principal, content.runId),
+    lists,
+    subject,
+    content,
+    template,
+    quote: toQuote('forward', original),
+    thread: { inReplyTo: null, references: chain },
+    files: references.map((reference, index) => ({ reference, content: files[index]! })),
+    defaultUndoSeconds: undoSecondsOf(principal, mailbox),
+  });
+  return deps.acceptor.accept({
+    prepared,
+    context,
+    expectedLastMessageId: null,
+    draftContent: {
+      ...draftFields(content),
+      kind: 'compose',
+      reply_mode: null,
+      to: request.to,
+      cc: request.cc,
+      bcc: request.bcc,
+      subject,
+      // A draft knows no forward: what was quoted becomes its text.
+      body_text: prepared.body.text,
+      body_html: prepared.body.html,
+      sets_signature: true,
+      signature_id: null,
+      quote_original: false,
+    },
+  });
+}
+
+export async function attachmentsOf(
+  tx: SqlExecutor,
+  organizationId: string,
+  messageId: string,
+): Promise<FileReference[]> {
+  const { rows } = await tx.query<FileReference>(
+    `select filename, content_type, size_bytes, sha256, disposition, content_id
+       from attachment
+      where organization_id = $1 and message_id = $2
+      order by position`,
+    [organizationId, messageId],
+  );
+  return rows;
+}

@@ -1,0 +1,66 @@
+import { actorOf, type Clock, ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
+import { TemplateContent, type CreateTemplateRequest, type Document } from '@dak/contracts/mail';
+import { noteAudit } from '@dak/platform/audit';
+import type { CallContext } from '@dak/platform/grpc';
+import { isUniqueViolation, type Database } from '@dak/platform/postgres';
+import { idempotent } from '@dak/platform/idempotency';
+import { loadTemplate } from './load-template';
+import { TEMPLATE_FIELDS, withTemplateFields } from './template-content';
+import { templateDocument } from './template-record';
+import { countTemplates, insertTemplate, insertVersion, lockTemplateCount } from './template-store';
+
+export const MAX_TEMPLATES = 1000;
+
+/** @throws ConflictError `alias_taken`, RefusedError `template_limit` */
+export function createTemplate(
+  deps: { database: Database; clock: Clock },
+  request: CreateTemplateRequest,
+  context: CallContext,
+): Promise<Document> {
+  const { principal } = context;
+  const { organizationId } = principal;
+  const content = withTemplateFields(
+    null,
+    TEMPLATE_FIELDS,
+    request.content ?? TemplateContent.fromPartial({}),
+  );
+  return unlessAliasTaken(
+    deps.database.inTenant(organizationId, (tx) =>
+      idempotent(tx, context, async () => {
+        await lockTemplateCount(tx, organizationId);
+        if ((await countTemplates(tx, organizationId)) >= MAX_TEMPLATES) {
+          throw new RefusedError(
+            `The organization has ${MAX_TEMPLATES} templates, which is the limit. Delete one that is not used.`,
+            'template_limit',
+          );
+        }
+        const now = deps.clock();
+        const id = uuidv7(now);
+        const at = new Date(now).toISOString();
+        const { alias } = content;
+        await insertTemplate(tx, organizationId, { id, alias, creatorId: principal.userId, at });
+        const author = actorOf(principal);
+        await insertVersion(tx, organizationId, { id, version: 1, content, author, at });
+        await noteAudit(tx, context, {
+          action: 'template.created',
+          target: { type: 'template', id },
+          details: { name: content.name, version: 1 },
+        });
+        return templateDocument(await loadTemplate(tx, organizationId, id));
+      }),
+    ),
+  );
+}
+
+/** @throws ConflictError `alias_taken` */
+export async function unlessAliasTaken<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new ConflictError(
+      'alias is taken by another template. Choose another one, or delete that template.',
+      'alias_taken',
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { clientNetwork } from './client-network';
+import { FLOW_SEPARATOR } from './flow-client';
+import type { SpoolEntry } from './spool-entry';
+
+type FlowFacts = Pick<
+  SpoolEntry,
+  'source' | 'clientAddress' | 'mailFrom' | 'mailboxId' | 'importId'
+>;
+
+/**
+ * What gets one turn among others: mail of one client and one sender for one mailbox, or one import.
+ * Mail of the same sender for somebody else waits in a queue of its own.
+ */
+export function flowOf(entry: FlowFacts): string {
+  const rest = createHash('sha1')
+    .update(`${entry.mailboxId}\0${entry.mailFrom.toLowerCase()}`)
+    .digest('base64url');
+  return `${clientOf(entry)}${FLOW_SEPARATOR}${rest.slice(0, 12)}`;
+}
+
+/** Over LMTP the client is our own mail server, and between our mailboxes there is none: there the sender's domain stands for it. */
+function clientOf({ source, clientAddress, mailFrom, importId, mailboxId }: FlowFacts): string {
+  if (source === 'import') return `import:${importId ?? mailboxId}`;
+  if (source === 'smtp' && clientAddress !== null) return clientNetwork(clientAddress);
+  const domain = mailFrom.slice(mailFrom.lastIndexOf('@') + 1).toLowerCase();
+  return `${source}:${domain.replaceAll(FLOW_SEPARATOR, '').slice(0, 255)}`;
+}
