@@ -6,10 +6,11 @@ import { SCOPES, systemClock, type Principal } from '@dak/kernel';
 import { ComposeRequest, Content } from '@dak/contracts/mail';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import { Database } from '@dak/platform/postgres';
+import { createReaders } from '../src/db/database-reader';
 import { createDeliveryWorker } from '../src/delivery/delivery-worker';
 import { createRelayTransport } from '../src/delivery/transports/relay-transport';
 import { createAddressDirectory } from '../src/mailboxes/addresses/address-directory';
-import { createSubmissionHandlers } from '../src/sending/outbox/handlers';
+import { createSubmissionHandlers } from '../src/sending/submissions/handlers';
 import { createAcceptor } from '../src/sending/submissions/acceptor';
 import { ownDomain } from '../test/mail-fixtures';
 
@@ -59,7 +60,7 @@ export async function measureCompose(load: ComposeLoad): Promise<ComposeResult> 
     database,
     blobs,
     clock: systemClock,
-    cursorKey: Buffer.alloc(32),
+    readers: createReaders(database),
     acceptor: createAcceptor({
       database,
       blobs,
@@ -67,7 +68,6 @@ export async function measureCompose(load: ComposeLoad): Promise<ComposeResult> 
       keepRaw: (...kept) => worker.keepRaw(...kept),
       onAccepted: () => worker.wake(),
     }),
-    onAccepted: () => worker.wake(),
   });
   const principal = await insertSender(database);
   await worker.start();

@@ -41,6 +41,9 @@ import {
 } from './conversations/changes/conversation-clockwork';
 import { createConversationHandlers } from './conversations/changes/handlers';
 import { createLabelHandlers } from './conversations/labels/handlers';
+import { createMessageHandlers } from './conversations/messages/handlers';
+import { createSearchHandlers } from './conversations/search/handlers';
+import { createReaders } from './db/database-reader';
 import { createWithTenant } from './db/prisma-tenant';
 import { registerQueueGauges } from './db/queue-gauges';
 import { createDeliveryWorker } from './delivery/delivery-worker';
@@ -72,8 +75,9 @@ import { createRuleSweeper } from './rules/runs/sweep-rule-records';
 import { createAttachmentHandlers } from './sending/attachments/handlers';
 import { createUploadSweeper } from './sending/attachments/sweep-uploads';
 import { createDraftHandlers } from './sending/drafts/handlers';
-import { createSubmissionHandlers } from './sending/outbox/handlers';
+import { createOutboxHandlers } from './sending/outbox/handlers';
 import { createAcceptor } from './sending/submissions/acceptor';
+import { createSubmissionHandlers } from './sending/submissions/handlers';
 import { createSendQuota } from './sending/submissions/send-quota';
 import { createTemplateHandlers } from './sending/templates/handlers';
 import { clientOf } from './spool/flow-client';
@@ -264,14 +268,22 @@ export function createMailService(options: MailServiceOptions): MailService {
   const registry = new ServiceRegistry();
   const withTenant = createWithTenant(database);
   const records = { database, withTenant, clock, cursorKey };
-  const submissions = { ...records, blobs, acceptor, onAccepted };
+  const messages = { ...records, blobs };
+  const submissions = { ...messages, acceptor, onAccepted, readers: createReaders(database) };
   registry.register(MailboxServiceService, createMailboxHandlers(records));
   const lookupTxt = createTxtLookup(options.dnsServers);
   registry.register(DomainServiceService, createDomainHandlers({ ...records, lookupTxt }));
-  registry.register(ConversationServiceService, createConversationHandlers({ ...records, blobs }));
+  registry.register(ConversationServiceService, {
+    ...createConversationHandlers(messages),
+    ...createMessageHandlers(messages),
+    ...createSearchHandlers(messages),
+  });
   registry.register(AnalyticsServiceService, createAnalyticsHandlers({ database, clock }));
   registry.register(LabelServiceService, createLabelHandlers(records));
-  registry.register(SubmissionServiceService, createSubmissionHandlers(submissions));
+  registry.register(SubmissionServiceService, {
+    ...createSubmissionHandlers(submissions),
+    ...createOutboxHandlers(submissions),
+  });
   registry.register(DraftServiceService, createDraftHandlers(submissions));
   registry.register(SignatureServiceService, createSignatureHandlers(records));
   registry.register(

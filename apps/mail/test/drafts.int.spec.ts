@@ -14,6 +14,7 @@ import {
   type Document,
 } from '@dak/contracts/mail';
 import { parseMessage } from '@dak/formats/rfc5322';
+import { createReaders } from '../src/db/database-reader';
 import { createWithTenant } from '../src/db/prisma-tenant';
 import { createSignatureHandlers } from '../src/mailboxes/signatures/handlers';
 import { createAttachmentHandlers } from '../src/sending/attachments/handlers';
@@ -33,7 +34,11 @@ beforeAll(async () => {
   sending = await openSending();
   const { database } = sending.mail;
   const deps = { database, blobs: sending.blobs, clock: systemClock, cursorKey };
-  drafts = createDraftHandlers({ ...deps, acceptor: sending.acceptor });
+  drafts = createDraftHandlers({
+    ...deps,
+    acceptor: sending.acceptor,
+    readers: createReaders(database),
+  });
   signatures = createSignatureHandlers({ ...deps, withTenant: createWithTenant(database) });
   attachments = createAttachmentHandlers(deps);
   mailbox = await insertMailbox(database, caller.organizationId);

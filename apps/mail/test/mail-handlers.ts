@@ -6,8 +6,10 @@ import { systemClock, type Clock } from '@dak/kernel';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import { createConversationHandlers } from '../src/conversations/changes/handlers';
 import { createLabelHandlers } from '../src/conversations/labels/handlers';
+import { createMessageHandlers } from '../src/conversations/messages/handlers';
 import type { NewMessage } from '../src/conversations/messages/new-message';
 import { recordMessages } from '../src/conversations/messages/record-messages';
+import { createSearchHandlers } from '../src/conversations/search/handlers';
 import { createWithTenant } from '../src/db/prisma-tenant';
 import { createMailboxHandlers } from '../src/mailboxes/handlers';
 import {
@@ -32,7 +34,11 @@ export async function openMailHandlers(clock: Clock = systemClock) {
     ...mail,
     blobs,
     mailboxes: createMailboxHandlers(deps),
-    conversations: createConversationHandlers(deps),
+    conversations: {
+      ...createConversationHandlers(deps),
+      ...createMessageHandlers(deps),
+      ...createSearchHandlers(deps),
+    },
     labels: createLabelHandlers({ ...deps, withTenant: createWithTenant(database) }),
     /** Stores one inbound message that opens a conversation; returns both ids. */
     async receive(organizationId: string, mailboxId: string, overrides: Partial<NewMessage> = {}) {

@@ -91,6 +91,7 @@ describe('recording messages', () => {
       conversationId: first.conversation.id,
       mailboxId: mailbox.id,
       isDuplicate: true,
+      isAnswer: false,
     });
     expect(await statusOf(again.conversation.id)).toBeUndefined();
   });

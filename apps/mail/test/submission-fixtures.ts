@@ -14,7 +14,9 @@ import { createCaptureTransport } from '../src/delivery/transports/capture-trans
 import { createRelayTransport } from '../src/delivery/transports/relay-transport';
 import type { Transport } from '../src/delivery/transports/transport';
 import { createAddressDirectory } from '../src/mailboxes/addresses/address-directory';
-import { createSubmissionHandlers } from '../src/sending/outbox/handlers';
+import { createReaders } from '../src/db/database-reader';
+import { createOutboxHandlers } from '../src/sending/outbox/handlers';
+import { createSubmissionHandlers } from '../src/sending/submissions/handlers';
 import { createAcceptor, type Acceptor } from '../src/sending/submissions/acceptor';
 import { openMailDatabase, type MailDatabase } from './mail-fixtures';
 
@@ -22,7 +24,7 @@ export interface Sending {
   mail: MailDatabase;
   blobs: FolderBlobStore;
   folder: string;
-  handlers: ReturnType<typeof createSubmissionHandlers>;
+  handlers: ReturnType<typeof createSubmissionHandlers> & ReturnType<typeof createOutboxHandlers>;
   acceptor: Acceptor;
   errors: unknown[];
   /** A worker over the same database; started. `folder` separates processes. */
@@ -50,14 +52,16 @@ export async function openSending(maxConnections = 6): Promise<Sending> {
     keepRaw: () => undefined,
     onAccepted,
   });
-  const handlers = createSubmissionHandlers({
+  const deps = {
     database,
+    readers: createReaders(database),
     blobs,
     clock: systemClock,
     cursorKey: Buffer.alloc(32, 7),
     acceptor,
     onAccepted,
-  });
+  };
+  const handlers = { ...createSubmissionHandlers(deps), ...createOutboxHandlers(deps) };
   return {
     mail,
     blobs,

@@ -8,6 +8,7 @@ import {
 } from '@dak/contracts/mail';
 import { uuidv7 } from '@dak/kernel';
 import { recordMessages } from '../src/conversations/messages/record-messages';
+import { recordInbound } from '../src/receiving/pipeline/record-inbound';
 import {
   contextOf,
   insertMailbox,
@@ -180,7 +181,7 @@ it('drops a follow-up as soon as a person answers, not when its time comes', asy
   const unconditional = await followUp(false);
   const answer = (overrides: object) =>
     sending.mail.database.inTenant(caller.organizationId, (tx) =>
-      recordMessages(tx, caller.organizationId, [
+      recordInbound(tx, caller.organizationId, [
         newMessage(mailbox.id, {
           conversation: { kind: 'existing', id: conversationId },
           messageIdHeader: `${uuidv7()}@customer.example`,

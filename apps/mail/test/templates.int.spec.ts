@@ -20,6 +20,7 @@ import {
   type Document,
 } from '@dak/contracts/mail';
 import { parseMessage } from '@dak/formats/rfc5322';
+import { createReaders } from '../src/db/database-reader';
 import { recordMessages } from '../src/conversations/messages/record-messages';
 import { createDraftHandlers } from '../src/sending/drafts/handlers';
 import { createTemplateHandlers } from '../src/sending/templates/handlers';
@@ -52,7 +53,12 @@ beforeAll(async () => {
   const { database } = sending.mail;
   const deps = { database, clock: systemClock, cursorKey: Buffer.alloc(32, 1) };
   templates = createTemplateHandlers(deps);
-  drafts = createDraftHandlers({ ...deps, blobs: sending.blobs, acceptor: sending.acceptor });
+  drafts = createDraftHandlers({
+    ...deps,
+    blobs: sending.blobs,
+    acceptor: sending.acceptor,
+    readers: createReaders(database),
+  });
   mailbox = await insertMailbox(database, caller.organizationId);
 });
 afterAll(() => sending.close());

@@ -4,7 +4,7 @@ import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database } from '@dak/platform/postgres';
 import type { RecipientResult, SmtpPhase } from '@dak/platform/smtp-client';
 import { domainOf } from '../domains/domain-name';
-import type { RecipientVerdict } from '../receiving/smtp/smtp-delivery';
+import type { RecipientVerdict } from '../mailboxes/addresses/recipient-verdict';
 import { placeLarge } from '../spool/spool';
 import type { AttemptRecorder } from './attempt-recorder';
 import type { DeliveryRoute } from './attempt-result';

@@ -1,4 +1,4 @@
-import type { RecipientTarget } from '../receiving/smtp/smtp-delivery';
+import type { RecipientTarget } from '../mailboxes/addresses/recipient-verdict';
 import { spoolEntry, type SpoolEntry } from '../spool/spool-entry';
 import type { ClaimedDelivery } from './claimed-delivery';
 

@@ -8,11 +8,11 @@ import type { RuleDeps } from './definition/rule-deps';
 import { deleteRule, updateRule } from './definition/update-rule';
 import { getDryRun } from './dry-runs/get-dry-run';
 import { startDryRun } from './dry-runs/start-dry-run';
-import { testRule } from './dry-runs/test-rule';
+import { testRule, type TestDeps } from './dry-runs/test-rule';
 import { listConversationRuleRuns, listRuleRuns } from './runs/list-rule-runs';
 
 export function createRuleHandlers(
-  deps: RuleDeps & { onDryRun: () => void },
+  deps: RuleDeps & TestDeps & { onDryRun: () => void },
 ): Handlers<typeof RuleServiceService, CallContext> {
   return {
     listRules: (request, context) => listRules(deps, request, context),

@@ -5,11 +5,6 @@ import { changeConversation, conversationDocument } from '../change-conversation
 import type { ConversationDeps } from '../conversation-deps';
 import { listActivity } from '../list-activity';
 import { loadConversationRecord } from '../load-conversation';
-import { addNote } from '../messages/add-note';
-import { getMessage, getRawMessage } from '../messages/get-message';
-import { listMessages } from '../messages/list-messages';
-import { listConversations } from '../search/list-conversations';
-import { searchMail } from '../search/search-mail';
 import { assignConversation } from './assign-conversation';
 import { changeConversations } from './change-conversations';
 import { decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
@@ -18,9 +13,20 @@ import { updateConversation } from './update-conversation';
 
 export function createConversationHandlers(
   deps: ConversationDeps,
-): Handlers<typeof ConversationServiceService, CallContext> {
+): Pick<
+  Handlers<typeof ConversationServiceService, CallContext>,
+  | 'getConversation'
+  | 'updateConversation'
+  | 'changeLabels'
+  | 'snoozeConversation'
+  | 'unsnoozeConversation'
+  | 'assignConversation'
+  | 'mergeConversations'
+  | 'splitConversation'
+  | 'listActivity'
+  | 'changeConversations'
+> {
   return {
-    listConversations: (request, context) => listConversations(deps, request, context),
     getConversation: ({ id }, { principal }) =>
       deps.database.inTenant(principal.organizationId, async (tx) =>
         conversationDocument(await loadConversationRecord(tx, principal, id)),
@@ -48,12 +54,7 @@ export function createConversationHandlers(
     assignConversation: (request, context) => assignConversation(deps, request, context),
     mergeConversations: (request, context) => mergeRequested(deps, request, context),
     splitConversation: (request, context) => splitRequested(deps, request, context),
-    addNote: (request, context) => addNote(deps, request, context),
     listActivity: (request, context) => listActivity(deps, request, context),
     changeConversations: (request, context) => changeConversations(deps, request, context),
-    search: (request, context) => searchMail(deps, request, context),
-    listMessages: (request, context) => listMessages(deps, request, context),
-    getMessage: (request, context) => getMessage(deps, request, context),
-    getRawMessage: (request, context) => getRawMessage(deps, request, context),
   };
 }

@@ -1,7 +1,6 @@
 import type { MailReceived } from '@dak/contracts/events';
 import { NotFoundError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { bringForwardAnswered } from '../../delivery/bring-forward-answered';
 import type { ActivityEntry } from '../activity-store';
 import {
   aggregate,
@@ -34,6 +33,8 @@ export interface RecordedMessage {
   conversationId: string;
   mailboxId: string;
   isDuplicate: boolean;
+  /** New mail of a person in a conversation where mail waits for its time to be sent. */
+  isAnswer: boolean;
 }
 
 /**
@@ -80,21 +81,26 @@ export async function recordPlaced(
   if (messages.length === 0) return [];
   const at = new Date(now).toISOString();
   const inserted = insertMessages(tx, organizationId, messages, at);
-  const store = async (stored: readonly NewMessage[]): Promise<void> => {
-    if (stored.length === 0) return;
-    await Promise.all([
+  const store = async (stored: readonly NewMessage[]): Promise<ReadonlySet<string>> => {
+    if (stored.length === 0) return new Set();
+    const [, waiting] = await Promise.all([
       insertAttachments(tx, organizationId, stored),
       updateConversationsOf(tx, organizationId, stored, locked, now),
     ]);
+    return new Set(
+      stored
+        .filter((entry) => isAnswer(entry) && waiting.has(entry.conversation.id))
+        .map(({ id }) => id),
+    );
   };
   // Only a dedupe_key can keep a message out.
   if (messages.every(({ dedupeKey }) => dedupeKey === null)) {
-    const [storedIds] = await Promise.all([inserted, store(messages)]);
-    return results(tx, organizationId, messages, storedIds);
+    const [storedIds, answers] = await Promise.all([inserted, store(messages)]);
+    return results(tx, organizationId, messages, storedIds, answers);
   }
   const storedIds = await inserted;
-  await store(messages.filter(({ id }) => storedIds.has(id)));
-  return results(tx, organizationId, messages, storedIds);
+  const answers = await store(messages.filter(({ id }) => storedIds.has(id)));
+  return results(tx, organizationId, messages, storedIds, answers);
 }
 
 /** The conversations that entries name, by the id they name; a merged one leads to where it went. */
@@ -136,13 +142,14 @@ function redirected(
   return { ...entry, conversation: { kind: 'existing', id: target.id } };
 }
 
+/** @returns the conversations where mail waits for its time to be sent */
 async function updateConversationsOf(
   tx: SqlExecutor,
   organizationId: string,
   stored: readonly NewMessage[],
   locked: ReadonlyMap<string, LockedConversation>,
   now: number,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const groups = Map.groupBy(stored, (message) => message.conversation.id);
   const before = new Map([...locked.values()].map((row) => [row.id, row]));
   const addresses = await addressesOf(tx, organizationId, stored, [...before.values()]);
@@ -159,13 +166,9 @@ async function updateConversationsOf(
   }
   await recompute(tx, organizationId, disordered, changes);
   await saveConversations(tx, organizationId, changes, now);
-  const answered = changes
-    .map(({ after }) => after)
-    .filter(({ id, scheduled_count }) => scheduled_count > 0 && groups.get(id)!.some(isAnswer))
-    .map(({ id }) => id);
-  if (answered.length > 0) {
-    await bringForwardAnswered(tx, organizationId, answered, new Date(now).toISOString());
-  }
+  return new Set(
+    changes.filter(({ after }) => after.scheduled_count > 0).map(({ after }) => after.id),
+  );
 }
 
 /** Mail of a person from outside that came just now; the same kinds as in `findAnswered`. */
@@ -372,6 +375,7 @@ async function results(
   organizationId: string,
   entries: readonly NewMessage[],
   storedIds: ReadonlySet<string>,
+  answers: ReadonlySet<string>,
 ): Promise<RecordedMessage[]> {
   const keys = entries.flatMap((entry) =>
     storedIds.has(entry.id) || entry.dedupeKey === null
@@ -394,6 +398,7 @@ async function results(
       conversationId: twin?.conversation_id ?? entry.conversation.id,
       mailboxId: entry.mailboxId,
       isDuplicate: twin !== undefined,
+      isAnswer: answers.has(entry.id),
     };
   });
 }

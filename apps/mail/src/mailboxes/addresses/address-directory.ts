@@ -2,9 +2,9 @@ import type { Clock } from '@dak/kernel';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database, PreparedStatement } from '@dak/platform/postgres';
 import { OWNER_KEPT_MS } from '../../domains/domain';
-import type { RecipientVerdict } from '../../receiving/smtp/smtp-delivery';
 import { createStorageQuota, type StorageQuota } from '../organizations/storage-quota';
 import { addressLookup, type AddressLookup } from './address-lookup';
+import type { RecipientVerdict } from './recipient-verdict';
 
 const MAX_KEPT = 10_000;
 

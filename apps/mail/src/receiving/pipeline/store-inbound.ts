@@ -2,7 +2,6 @@ import { UnavailableError } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import type { NewMessage } from '../../conversations/messages/new-message';
-import { recordMessages } from '../../conversations/messages/record-messages';
 import {
   rememberThreads,
   threadMessages,
@@ -20,6 +19,7 @@ import { inboundMessage, indexedSubject } from './inbound-message';
 import { selectKnownMessages, selectMailboxAddresses, type KnownMessage } from './known-messages';
 import { bouncesOf, complaintOf, selectReportedMails } from './match-reports';
 import type { NumberReserve } from './number-reserve';
+import { recordInbound } from './record-inbound';
 import { threadMessage } from './thread-message';
 
 /** A spool entry that has been read, its blobs stored. */
@@ -122,7 +122,7 @@ async function store(
     }
     memories.push(threading.memory);
   }
-  await recordMessages(tx, organizationId, messages);
+  await recordInbound(tx, organizationId, messages);
   await rememberThreads(tx, organizationId, memories);
   await countImported(tx, organizationId, importCounts(items, new Set(fresh)));
 }

@@ -2,6 +2,10 @@
  * What the SMTP and LMTP listener hands to the spool, and what it needs to know back. No I/O: both
  * sides import this file and neither imports the other.
  */
+import type {
+  RecipientTarget,
+  RecipientVerdict,
+} from '../../mailboxes/addresses/recipient-verdict';
 
 /** Transmission type in the `with` clause of our trace header (RFC 5321 §4.4, RFC 3848, RFC 6531 §4.3). */
 export type TransmissionType =
@@ -14,32 +18,6 @@ export type TransmissionType =
   | 'UTF8SMTPS'
   | 'UTF8LMTP'
   | 'UTF8LMTPS';
-
-/** The mailbox a recipient address leads to; opaque to the listener. */
-export interface RecipientTarget {
-  readonly organizationId: string;
-  readonly mailboxId: string;
-}
-
-/**
- * The answer to RCPT, decided before any content is taken so that nobody is accepted and bounced
- * later (backscatter). `text`, where given, replaces the default sentence of the reply.
- */
-export type RecipientVerdict =
-  /** 250 2.1.5 */
-  | { readonly kind: 'deliver'; readonly target: RecipientTarget }
-  /** 550 5.1.1: nobody has this address */
-  | { readonly kind: 'unknown' }
-  /** 550 5.2.1: the mailbox exists and is switched off */
-  | { readonly kind: 'disabled' }
-  /** 450 4.7.1: the organization is suspended, which may be lifted */
-  | { readonly kind: 'suspended' }
-  /** 452 4.2.2: the mailbox or the organization is over its quota */
-  | { readonly kind: 'over_quota' }
-  /** 450 4.3.0 */
-  | { readonly kind: 'deferred'; readonly text?: string }
-  /** 550 5.7.1 */
-  | { readonly kind: 'refused'; readonly text?: string };
 
 export interface DeliveryRecipient {
   /** As given in RCPT, without angle brackets; the domain may be in its Unicode form. */

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { createSelfSignedCertificate } from '@dak/platform/tls-files';
 import { openSmtpDialog, type SmtpDialog } from '@dak/testing/smtp-sink';
-import type { AcceptOutcome, RecipientVerdict, SmtpDelivery } from './smtp-delivery';
+import type { RecipientVerdict } from '../../mailboxes/addresses/recipient-verdict';
+import type { AcceptOutcome, SmtpDelivery } from './smtp-delivery';
 import { createSmtpListener, type SmtpListener } from './smtp-listener';
 import type { SmtpListenerOptions } from './smtp-listener-options';
 

@@ -1,4 +1,5 @@
-import type { AcceptOutcome, RecipientVerdict } from './smtp-delivery';
+import type { RecipientVerdict } from '../../mailboxes/addresses/recipient-verdict';
+import type { AcceptOutcome } from './smtp-delivery';
 
 /**
  * A negative reply as smtp-server wants it: an error with a code. `text` begins with the enhanced

@@ -1,7 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
-import type { PatternMatcher } from '../evaluation/pattern-matcher';
 
 export interface RuleDeps {
   readonly database: Database;
@@ -9,6 +8,4 @@ export interface RuleDeps {
   readonly clock: Clock;
   /** Signs cursors; the same on every replica. */
   readonly cursorKey: Uint8Array;
-  /** @default where it is called */
-  readonly patterns?: PatternMatcher;
 }

@@ -16,7 +16,7 @@ import { parseRule } from '../definition/parse-rule';
 import { covers, isSend, type RuleDefinition } from '../definition/rule';
 import type { RuleDeps } from '../definition/rule-deps';
 import { evaluateRule } from '../evaluation/evaluate-rule';
-import { matchInPlace } from '../evaluation/pattern-matcher';
+import { matchInPlace, type PatternMatcher } from '../evaluation/pattern-matcher';
 import { patternTestsOf } from '../evaluation/pattern-tests';
 import { neededFacts } from '../evaluation/rule-message';
 import {
@@ -28,18 +28,18 @@ import {
 import { refusalOf } from '../runs/automatic-mail';
 import { changesConversation, decideAction } from '../runs/decide-action';
 
+export type TestDeps = Pick<RuleDeps, 'database' | 'blobs' | 'clock'> & {
+  /** @default where it is called */
+  readonly patterns?: PatternMatcher;
+};
+
 /**
  * Whether a rule, stored or only written down, matches a message, with the verdict of every condition
  * and what it would do. Nothing is done.
  * @throws NotFoundError for a message that the caller does not see
  */
 export async function testRule(
-  {
-    database,
-    blobs,
-    clock,
-    patterns = matchInPlace,
-  }: Pick<RuleDeps, 'database' | 'blobs' | 'clock' | 'patterns'>,
+  { database, blobs, clock, patterns = matchInPlace }: TestDeps,
   request: TestRuleRequest,
   { principal }: CallContext,
 ): Promise<Document> {

@@ -6,10 +6,11 @@ import {
   SendWindow,
   type UpdateDraftRequest,
 } from '@dak/contracts/mail';
+import { parseSubject } from '../../conversations/messages/parse-subject';
 import { parseReplyMode } from '../submissions/prepare-reply';
 import { assertHeaderSafe, formatRecipient } from '../submissions/recipient';
 import { MAX_RECIPIENTS } from '../submissions/recipient-lists';
-import { assertNoBodies, parseContent, parseSubject } from '../submissions/submission-request';
+import { assertNoBodies, parseContent } from '../submissions/submission-request';
 import type { DraftRow } from './draft';
 
 const MAX_RECIPIENT_LENGTH = 600;

@@ -1,7 +1,6 @@
 import { NotFoundError } from '@dak/kernel';
 import type { DraftServiceService } from '@dak/contracts/mail';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
-import { createReaders } from '../../db/database-reader';
 import type { SubmissionDeps } from '../submissions/submission-deps';
 import { createDraft, draftDocument } from './create-draft';
 import { deleteDraftRow } from './draft-store';
@@ -11,9 +10,8 @@ import { sendDraft } from './send-draft';
 import { updateDraft } from './update-draft';
 
 export function createDraftHandlers(
-  parts: Omit<SubmissionDeps, 'readers'> & { cursorKey: Uint8Array },
+  deps: SubmissionDeps & { cursorKey: Uint8Array },
 ): Handlers<typeof DraftServiceService, CallContext> {
-  const deps = { ...parts, readers: createReaders(parts.database) };
   const { database } = deps;
   return {
     listDrafts: (request, context) => listDrafts(deps, request, context),

@@ -1,5 +1,4 @@
-import { textAsHtml } from './escape-html';
-import { htmlToPlainText } from './html-to-plain-text';
+import { htmlToPlainText, textAsHtml } from '@dak/formats/html';
 import { quoteAsHtml, quoteAsText, type Quote } from './quote';
 
 export interface SignatureText {

@@ -1,6 +1,7 @@
 import { uuidv7 } from '@dak/kernel';
 import { Content, type ComposeRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
+import { parseSubject } from '../../conversations/messages/parse-subject';
 import { requireMailbox } from '../../mailboxes/visibility';
 import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles } from './load-files';
@@ -10,12 +11,7 @@ import { formatRecipient } from './recipient';
 import { parseRecipientLists } from './recipient-lists';
 import { authorOf } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';
-import {
-  assertNotEmpty,
-  parseContent,
-  parseSubject,
-  type SubmissionContent,
-} from './submission-request';
+import { assertNotEmpty, parseContent, type SubmissionContent } from './submission-request';
 import type { DraftContent } from './submission-store';
 import { undoSecondsOf } from './undo-seconds';
 

@@ -1,11 +1,10 @@
 import type { SubmissionPreview } from '@dak/contracts/api';
 import { baseSubject } from '@dak/formats/rfc5322';
-import { sanitizeHtml } from '@dak/formats/html';
+import { htmlToPlainText, sanitizeHtml } from '@dak/formats/html';
 import type { NewMessage } from '../../conversations/messages/new-message';
 import { assembleBody, type Body } from './assemble-body';
 import { composeMime } from './compose-mime';
 import type { FilledContent } from './fill-template';
-import { htmlToPlainText } from './html-to-plain-text';
 import { assertMessageSize, type FileReference } from './load-files';
 import type { Sender } from './load-sender';
 import type { Quote } from './quote';

@@ -1,4 +1,4 @@
-import { escapeHtml, textAsHtml } from './escape-html';
+import { escapeHtml, textAsHtml } from '@dak/formats/html';
 import { formatRecipient, type Recipient } from './recipient';
 
 /** The mail that an answer quotes or a forward carries. */

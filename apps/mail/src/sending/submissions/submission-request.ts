@@ -12,7 +12,6 @@ import { parseSendWindow } from './send-window';
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 export const MAX_FILES = 20;
 const MAX_VARIABLES_BYTES = 256 * 1024;
-const MAX_SUBJECT_LENGTH = 998;
 const MAX_METADATA_KEYS = 64;
 
 export type SignatureChoice =
@@ -121,21 +120,6 @@ export function assertNoBodies(
       `template_id and ${field} exclude each other: the template makes the text. Leave one of them out.`,
     );
   }
-}
-
-/** @throws InvalidError */
-export function parseSubject(subject: string): string {
-  const text = storableText(subject);
-  if (/[\u0000-\u0008\u000a-\u001f\u007f\u2028\u2029]/.test(subject)) {
-    throw new InvalidError(
-      'subject must not contain line breaks or other control characters. Remove them.',
-      'invalid_characters',
-    );
-  }
-  if (text.length > MAX_SUBJECT_LENGTH) {
-    throw new InvalidError(`subject must not be longer than ${MAX_SUBJECT_LENGTH} characters.`);
-  }
-  return text.trim();
 }
 
 function parseBody(body: string | undefined, field: string): string | null {

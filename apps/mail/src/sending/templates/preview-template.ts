@@ -1,9 +1,9 @@
 import type { TemplatePreviewRecord } from '@dak/contracts/api';
 import type { Document, PreviewTemplateRequest } from '@dak/contracts/mail';
+import { htmlToPlainText } from '@dak/formats/html';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { jsonBytes } from '@dak/platform/paging';
-import { htmlToPlainText } from '../submissions/html-to-plain-text';
 import { loadTemplate } from './load-template';
 import { renderTemplate } from './render-template';
 import { contentOfRow } from './template-record';

@@ -1,6 +1,5 @@
-import { sanitizeHtml } from '@dak/formats/html';
-import { escapeHtml } from '../submissions/escape-html';
-import { parseSubject } from '../submissions/submission-request';
+import { escapeHtml, sanitizeHtml } from '@dak/formats/html';
+import { parseSubject } from '../../conversations/messages/parse-subject';
 import { renderTags } from './render-tags';
 import type { TemplateContent } from './template-content';
 import { parseTags } from './template-tags';

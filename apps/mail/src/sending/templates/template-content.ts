@@ -1,7 +1,7 @@
 import { DomainError, InvalidError } from '@dak/kernel';
 import type { TemplateContent as ContentMessage } from '@dak/contracts/mail';
+import { parseSubject } from '../../conversations/messages/parse-subject';
 import { storableText } from '../../db/sql-parameters';
-import { parseSubject } from '../submissions/submission-request';
 import { safeTemplateHtml } from './template-html';
 import { parseTags } from './template-tags';
 import { parseVariables, type TemplateVariable } from './template-variable';
