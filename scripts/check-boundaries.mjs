@@ -10,6 +10,7 @@ import nx from '@nx/eslint-plugin';
 import { ESLint } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { boundaries } from './boundaries.mjs';
+import { roomViolations } from './check-rooms.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -51,6 +52,40 @@ const PATH_VIOLATIONS = {
   },
 };
 
+/** A sentence that has to be among those of `check-rooms.mjs` → files of a small tree. */
+const ROOM_VIOLATIONS = {
+  'a and b import each other': {
+    'apps/x/README.md': '## Rooms\n\n| `a/` | |\n| `b/` | |\n',
+    'apps/x/src/a/one.ts': `import { two } from '../b/two'; export const one = two;`,
+    'apps/x/src/b/two.ts': `export const two = 1;`,
+    'apps/x/src/b/three.ts': `import { one } from '../a/one'; export const three = one;`,
+  },
+  'c and a import each other': {
+    'apps/x/README.md': '## Rooms\n\n| `a/` | |\n| `b/` | |\n| `c/` | |\n',
+    'apps/x/src/a/one.ts': `export * from '../b/two';`,
+    'apps/x/src/b/two.ts': `export type { Three } from '../c/three';`,
+    'apps/x/src/c/three.ts': `export type Three = import('../a/four').Four;`,
+    'apps/x/src/a/four.ts': `export type Four = 1;`,
+  },
+  '(own files) and deep import each other': {
+    'apps/x/README.md': '## Rooms\n\n| `a/` | |\n',
+    'apps/x/src/a/one.ts': `import { two } from './deep/two'; export const one = two;`,
+    'apps/x/src/a/deep/two.ts': `export const two = 1;`,
+    'apps/x/src/a/deep/three.ts': `import { four } from '../four'; export const three = four;`,
+    'apps/x/src/a/four.ts': `export const four = 1;`,
+  },
+  'b/ imports a/, which the README ranks above it': {
+    'apps/x/README.md': '## Rooms\n\n| `a/` | |\n| `b/` | |\n',
+    'apps/x/src/a/one.ts': `export const one = 1;`,
+    'apps/x/src/b/two.ts': `import { one } from '../a/one'; export const two = one;`,
+  },
+  'b/ is not both a folder and a row': {
+    'apps/x/README.md': '## Rooms\n\n| `a/` | |\n',
+    'apps/x/src/a/one.ts': `export const one = 1;`,
+    'apps/x/src/b/two.ts': `export const two = 1;`,
+  },
+};
+
 /** [file that breaks the tags, its import] */
 const LAYER_VIOLATIONS = [
   ['libs/kernel/src/violation.ts', '@dak/platform/postgres'],
@@ -67,10 +102,7 @@ const tree = mkdtempSync(join(root, '.tmp/boundaries-'));
 try {
   for (const [rule, files] of Object.entries(PATH_VIOLATIONS)) {
     const folder = join(tree, rule);
-    for (const [path, content] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), content);
-    }
+    writeFiles(folder, files);
     writeFileSync(join(folder, 'tsconfig.json'), '{}');
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const { stdout, stderr } = spawnSync(
@@ -92,6 +124,11 @@ try {
     const violations = JSON.parse(stdout).summary.violations;
     if (!violations.some((violation) => violation.rule.name === rule)) silent.push(rule);
   }
+  for (const [index, [sentence, files]] of Object.entries(ROOM_VIOLATIONS).entries()) {
+    const folder = join(tree, `rooms-${index}`);
+    writeFiles(folder, files);
+    if (!roomViolations(folder).some((found) => found.includes(sentence))) silent.push(sentence);
+  }
 } finally {
   rmSync(tree, { recursive: true, force: true });
 }
@@ -112,6 +149,13 @@ for (const [filePath, target] of LAYER_VIOLATIONS) {
   const code = `import * as x from '${target}'; export const y = x;`;
   const [result] = await eslint.lintText(code, { filePath: join(root, filePath) });
   if (result.errorCount === 0) silent.push(`${filePath} → ${target}`);
+}
+
+function writeFiles(folder, files) {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
 }
 
 for (const rule of silent) process.stderr.write(`does not fire: ${rule}\n`);

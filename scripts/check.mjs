@@ -12,6 +12,7 @@ const CHECKS = [
   ['lint and project boundaries', 'eslint', ['.', '--cache', '--cache-location', '.tmp/eslint']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '.']],
   ['path rules', 'depcruise', ['--config', '.dependency-cruiser.cjs', 'apps', 'libs']],
+  ['path rules: doors between rooms', 'node', ['scripts/check-rooms.mjs']],
   ['every rule fires on its fixture', 'node', ['scripts/check-boundaries.mjs']],
   ['dead code and dependencies', 'knip', []],
   ['protos: lint', 'buf', ['lint', 'protos']],

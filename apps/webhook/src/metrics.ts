@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Database } from '@dak/platform/postgres';
 import { registerDatabaseSize } from '@dak/platform/telemetry';
-import type { Verdict } from './deliveries/classify-outcome';
+import type { Verdict } from './decisions/classify-outcome';
 import type { Lane } from './lanes/lane';
 
 export interface WebhookMetrics {

@@ -14,23 +14,28 @@ import { OutboxRelay, registerOutboxMetrics, type Log } from '@dak/platform/log'
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
 import { createDeliveryHandlers } from './deliveries/handlers';
-import { disableEndpoint } from './endpoints/disable-endpoint';
+import {
+  disableEndpoint,
+  disableEndpointsOf,
+  disableEndpointsOfKey,
+} from './endpoints/disable-endpoint';
+import { selectEndpointIds } from './endpoints/endpoint-store';
 import { createEndpointHandlers } from './endpoints/handlers';
+import { createSecretHandlers } from './endpoints/secret-handlers';
+import type { WebhookDeps } from './endpoints/webhook-deps';
 import { FanOut } from './fan-out/fan-out';
-import type { VisibilityClient } from './fan-out/readable-by';
 import { Sender } from './lanes/sender';
 import { createWebhookMetrics } from './metrics';
 import { createTenantHandlers } from './organizations/handlers';
 import { createReplayHandlers } from './replays/handlers';
 import { replayRound } from './replays/replay-worker';
 import { createRetentionHandlers } from './retention/handlers';
-import { createSecretHandlers } from './secrets/handlers';
+import { sweep } from './retention/sweep';
 import { createSealing } from './secrets/sealing';
-import { sweep } from './sweep';
-import type { WebhookDeps } from './webhook-deps';
+import type { VisibilityClient } from './visibility/readable-by';
 
 export { createWebhookRetention } from './retention/webhook-retention';
-export type { VisibilityClient } from './fan-out/readable-by';
+export type { VisibilityClient } from './visibility/readable-by';
 
 export interface WebhookServiceOptions {
   /** `dak_webhook` under its runtime role, migrated. */
@@ -149,7 +154,14 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   });
   registry.register(
     TenantServiceService,
-    createTenantHandlers({ database, onChanged, onSwitched: () => sender.refreshAll() }),
+    createTenantHandlers({
+      database,
+      endpointsOf: selectEndpointIds,
+      onPersonEnd: disableEndpointsOf,
+      onKeyEnd: disableEndpointsOfKey,
+      onChanged,
+      onSwitched: () => sender.refreshAll(),
+    }),
     { internal: true },
   );
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, pageFields, pageOf, pageReply, queryTime, type Route } from '../http';
-import type { IdentityParts } from '../identity/identity-parts';
-import { listAudit } from './list-audit';
+import { listAudit, type AuditParts } from './list-audit';
 import { verifyAudit } from './verify-audit';
 
 const OUTCOMES = ['attempted', 'succeeded', 'refused', 'failed'] as const;
@@ -26,7 +25,7 @@ const AuditRecord = z
   .meta({ id: 'AuditEntry' });
 
 /** @param settled resolves when what was changed before is in the log */
-export function auditRoutes(parts: IdentityParts, settled: () => Promise<void>): Route[] {
+export function auditRoutes(parts: AuditParts, settled: () => Promise<void>): Route[] {
   return [
     defineRoute({
       method: 'GET',

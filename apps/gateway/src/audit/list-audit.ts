@@ -7,8 +7,8 @@ import {
   toPage,
   type Page,
 } from '@dak/platform/paging';
-import type { IdentityParts } from '../identity/identity-parts';
-import type { ListQuery } from '../identity/list-page';
+import type { GatewayStore } from '../database/gateway-store';
+import type { PageQuery } from '../http/service-page';
 import {
   countStatement,
   pageStatement,
@@ -17,7 +17,15 @@ import {
   type AuditRow,
 } from './audit-store';
 
-export interface AuditQuery extends ListQuery {
+/** What reading the log needs of the gateway. */
+export interface AuditParts {
+  readonly store: GatewayStore;
+  /** Entries that follow an answer are written first. */
+  readonly afterAnswers: { flush(): Promise<void> };
+  readonly secrets: { readonly cursor: Uint8Array };
+}
+
+export interface AuditQuery extends PageQuery {
   action?: string | undefined;
   actor?: string | undefined;
   target?: string | undefined;
@@ -28,7 +36,7 @@ export interface AuditQuery extends ListQuery {
 
 /** Newest first. Admins see the organization's entries, a user their own. */
 export async function listAudit(
-  parts: IdentityParts,
+  parts: AuditParts,
   principal: Principal,
   query: AuditQuery,
 ): Promise<Page<ReturnType<typeof toRecord>>> {

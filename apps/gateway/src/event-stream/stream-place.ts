@@ -1,5 +1,5 @@
 import { isUuid } from '@dak/kernel';
-import { openTicket, sealTicket } from '../mail/sealed-ticket';
+import { openTicket, sealTicket } from '../http/sealed-ticket';
 
 const PURPOSE = 'place in the event stream';
 const PREFIX = 'pos_';

@@ -1,6 +1,5 @@
 import type { Clock, Principal } from '@dak/kernel';
 import type { IdempotencyKey } from '@dak/platform/grpc';
-import type { PutDomains } from '../backend';
 import type { AuditLog } from '../audit/audit-log';
 import type { GatewayStore, GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
@@ -11,6 +10,15 @@ import type { IdentityVersions } from './identity-versions';
 import type { LastUsedRecorder } from './last-used-recorder';
 import type { Passwords } from './password';
 import type { WorkAfterAnswers } from './work-after-answers';
+
+/** @returns the normalized names */
+export type PutDomains = (
+  organizationId: string,
+  names: readonly string[],
+  caller: { readonly principal: Principal; readonly requestId: string },
+  /** `isClaim`: the organization is only about to be made. */
+  options?: { readonly isClaim?: boolean },
+) => Promise<readonly string[]>;
 
 /** What the operations on people, keys, sessions and organizations work with. */
 export interface IdentityParts {

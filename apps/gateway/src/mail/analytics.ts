@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { OverviewRecord } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
+import { documentReply } from '../http/document-reply';
 import { analyticsFields, toAnalyticsQuery } from './analytics-fields';
-import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
 
 const overview = OverviewRecord.meta({ id: 'AnalyticsOverview' });

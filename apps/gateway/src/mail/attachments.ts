@@ -4,10 +4,10 @@ import type { Clock, Principal, Scope } from '@dak/kernel';
 import { UploadRecord } from '@dak/contracts/api';
 import type { UploadDescription, UploadRequest } from '@dak/contracts/mail';
 import { defineRoute, missingScope, type Route } from '../http';
+import { openTicket, sealTicket } from '../http/sealed-ticket';
 import type { CredentialHolder } from '../identity/credential-authenticator';
 import type { MailClients } from './mail-clients';
 import { readMultipartFile } from './multipart-file';
-import { openTicket, sealTicket } from './sealed-ticket';
 import { created } from './submissions';
 
 export interface AttachmentRouteOptions {

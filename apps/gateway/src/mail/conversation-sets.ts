@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { BulkResultRecord } from '@dak/contracts/api';
+import type { MailDirectory } from '../backend/mail-directory';
 import { defineRoute, idParams, type Route } from '../http';
+import { documentReply } from '../http/document-reply';
 import { bulkBody, toBulkChange } from './conversation-bodies';
 import { resolveTarget } from './conversation-targets';
 import { conversation } from './conversations';
-import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
-import type { MailDirectory } from './mail-directory';
 
 const changes = {
   method: 'POST',

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { ConversationRecord } from '@dak/contracts/api';
+import type { MailDirectory } from '../backend/mail-directory';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import { documentReply } from '../http/document-reply';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import {
   assignBody,
   changeLabelsBody,
@@ -13,10 +16,7 @@ import {
 } from './conversation-bodies';
 import { conversationFilterFields, toConversationFilter } from './conversation-filter';
 import { resolveTarget } from './conversation-targets';
-import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
-import type { MailDirectory } from './mail-directory';
-import { servicePageReply, toPageRequest } from './service-page';
 
 const reads = { tag: 'conversations' } as const;
 const changes = {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { DomainRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
-import { documentReply } from './document-reply';
+import { documentReply } from '../http/document-reply';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { servicePageReply, toPageRequest } from './service-page';
 
 const common = { tag: 'domains' } as const;
 

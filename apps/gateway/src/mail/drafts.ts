@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { InvalidError } from '@dak/kernel';
 import { DraftRecord, SubmissionReceipt } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { servicePageReply, toPageRequest } from './service-page';
 import { previewBody, toComposeRequest, toReplyRequest } from './submission-bodies';
 import { created } from './submissions';
 

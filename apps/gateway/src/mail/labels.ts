@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { LabelRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
-import { documentReply } from './document-reply';
+import { documentReply } from '../http/document-reply';
+import { sentFields } from '../http/request-fields';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { sentFields } from './request-fields';
-import { servicePageReply, toPageRequest } from './service-page';
 
 const changes = { tag: 'labels' } as const;
 

@@ -1,7 +1,7 @@
 import type { RetentionServiceService } from '@dak/contracts/mail';
 import { uuidv7 } from '@dak/kernel';
 import type { CallOptions, Client } from '@dak/platform/grpc';
-import type { Keepers } from '../retention/keepers';
+import type { Keepers } from '../backend/keepers';
 
 /** What one call may take: a walk over all references of a large organization. */
 const WITHIN_MS = 900_000;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { AssignmentsRecord, MailboxRecord } from '@dak/contracts/api';
+import { namedIds, type MailDirectory } from '../backend/mail-directory';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
-import { documentReply } from './document-reply';
+import { documentReply } from '../http/document-reply';
+import { servicePageReply, toPageRequest } from '../http/service-page';
+import type { MailClients } from './mail-clients';
 import {
   assignmentsBody,
   createMailboxBody,
@@ -10,9 +13,6 @@ import {
   toUpdateMailbox,
   updateMailboxBody,
 } from './mailbox-bodies';
-import type { MailClients } from './mail-clients';
-import { namedIds, type MailDirectory } from './mail-directory';
-import { servicePageReply, toPageRequest } from './service-page';
 
 const common = { tag: 'mailboxes' } as const;
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ActivityRecord, MessageRecord } from '@dak/contracts/api';
 import type { Chunk } from '@dak/contracts/mail';
+import { namedIds, type MailDirectory } from '../backend/mail-directory';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
+import { documentReply } from '../http/document-reply';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import { attachmentDisposition } from './attachments';
-import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
-import { namedIds, type MailDirectory } from './mail-directory';
-import { servicePageReply, toPageRequest } from './service-page';
 
 const RAW_TIMEOUT_MS = 10 * 60_000;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { OutboxEntryRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { servicePageReply, toPageRequest } from './service-page';
 import { sendAtOf } from './submission-bodies';
 
 const common = { tag: 'outbox' } as const;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { REPORTS, ReportRecord, type ReportName } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
+import { documentReply } from '../http/document-reply';
 import { analyticsFields, toAnalyticsQuery } from './analytics-fields';
-import { documentReply } from './document-reply';
 import type { MailClients } from './mail-clients';
 import { prefersCsv, reportCsv } from './report-csv';
 

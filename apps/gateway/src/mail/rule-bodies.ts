@@ -10,9 +10,9 @@ import {
 import { RuleDefinition } from '@dak/contracts/mail';
 import type { Principal } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
-import type { RouteParts } from '../backend';
-import { noSuch } from './mail-directory';
-import { jsonField } from './request-fields';
+import type { RouteParts } from '../backend/backend';
+import { noSuch } from '../backend/mail-directory';
+import { jsonField } from '../http/request-fields';
 
 const MAX_PRIORITY = 1_000_000;
 

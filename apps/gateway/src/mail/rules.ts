@@ -7,9 +7,10 @@ import {
   RuleVersionRecord,
 } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
-import { documentReply } from './document-reply';
+import { documentReply } from '../http/document-reply';
+import { sentFields } from '../http/request-fields';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { sentFields } from './request-fields';
 import {
   createRuleBody,
   dryRunBody,
@@ -20,7 +21,6 @@ import {
   type RuleBody,
   type RuleTargets,
 } from './rule-bodies';
-import { servicePageReply, toPageRequest } from './service-page';
 
 const common = { tag: 'rules' } as const;
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { MAX_PER_PAGE } from '@dak/platform/paging';
 import { SearchHitRecord } from '@dak/contracts/api';
 import { defineRoute, pageFields, pageOf, type Route } from '../http';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import { conversationFilterFields, toConversationFilter } from './conversation-filter';
 import type { MailClients } from './mail-clients';
-import { servicePageReply, toPageRequest } from './service-page';
 
 const MAX_PAGE = 10_000_000;
 

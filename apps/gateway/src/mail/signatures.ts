@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { SignatureRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { servicePageReply, toPageRequest } from './service-page';
 import { created } from './submissions';
 
 const common = {

@@ -2,7 +2,7 @@ import { InvalidError } from '@dak/kernel';
 import { SubmissionPreview, SubmissionReceipt } from '@dak/contracts/api';
 import type { Document, PreviewRequest } from '@dak/contracts/mail';
 import { defineRoute, idParams, type Route, type RouteReply } from '../http';
-import { documentReply } from './document-reply';
+import { documentReply } from '../http/document-reply';
 import type { MailClients } from './mail-clients';
 import {
   composeBody,

@@ -7,10 +7,10 @@ import {
 } from '@dak/contracts/api';
 import { TemplateContent } from '@dak/contracts/mail';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
-import { documentReply } from './document-reply';
+import { documentReply } from '../http/document-reply';
+import { jsonField, sentFields } from '../http/request-fields';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { jsonField, sentFields } from './request-fields';
-import { servicePageReply, toPageRequest } from './service-page';
 import { created } from './submissions';
 
 const common = { tag: 'templates' } as const;

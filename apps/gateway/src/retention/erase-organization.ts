@@ -3,8 +3,8 @@ import { eraseTenant, type Database } from '@dak/platform/postgres';
 import type { Log } from '@dak/platform/log';
 import type { SharedState } from '@dak/platform/shared-state';
 import type { AuditLog } from '../audit/audit-log';
+import type { EraseOrganization } from '../backend/keepers';
 import type { IdentityVersions } from '../identity/identity-versions';
-import type { EraseOrganization } from './keepers';
 import { addErased, selectErasure, type ErasureRow } from './erasure-store';
 
 const BUDGET_MS = 5_000;

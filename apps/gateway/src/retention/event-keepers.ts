@@ -1,6 +1,6 @@
 import type { Log } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
-import type { EventKeeper } from './keepers';
+import type { EventKeeper } from '../backend/keepers';
 
 /** Events that streams show. */
 export function feedKeeper(database: Database): EventKeeper {

@@ -2,7 +2,7 @@ import { systemClock } from '@dak/kernel';
 import type { Log } from '@dak/platform/log';
 import { Database } from '@dak/platform/postgres';
 import { AuditLog } from '../audit/audit-log';
-import type { Backend } from '../backend';
+import type { Backend } from '../backend/backend';
 import { feedKeeper, logKeeper } from './event-keepers';
 import { runRetention, type RetentionReport } from './run-retention';
 

@@ -1,5 +1,5 @@
 import { UnavailableError } from '@dak/kernel';
-import type { MailKeeper } from './keepers';
+import type { MailKeeper } from '../backend/keepers';
 import { runRetention, type RetentionDeps } from './run-retention';
 
 describe('a round of retention', () => {

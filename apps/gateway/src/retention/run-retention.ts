@@ -2,7 +2,7 @@ import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import type { AuditLog } from '../audit/audit-log';
-import type { Keepers, Pace } from './keepers';
+import type { Keepers, Pace } from '../backend/keepers';
 
 const DAY_MS = 86_400_000;
 

@@ -7,8 +7,8 @@ import {
   WebhookReplayRecord,
 } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, queryTime, type Route } from '../http';
-import { documentReply } from '../mail/document-reply';
-import { servicePageReply, toPageRequest } from '../mail/service-page';
+import { documentReply } from '../http/document-reply';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import { eventTypes } from './webhook-bodies';
 import type { WebhookClients } from './webhook-clients';
 

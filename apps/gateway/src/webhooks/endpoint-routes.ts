@@ -8,10 +8,10 @@ import {
 import { EVENT_KINDS } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
-import type { RouteParts } from '../backend';
+import type { RouteParts } from '../backend/backend';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
-import { documentReply } from '../mail/document-reply';
-import { servicePageReply, toPageRequest } from '../mail/service-page';
+import { documentReply } from '../http/document-reply';
+import { servicePageReply, toPageRequest } from '../http/service-page';
 import {
   createWebhookBody,
   secretBody,

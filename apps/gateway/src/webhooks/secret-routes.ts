@@ -1,6 +1,6 @@
 import { WebhookSecretRecord, WebhookSecretState } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
-import { documentReply } from '../mail/document-reply';
+import { documentReply } from '../http/document-reply';
 import { secretBody } from './webhook-bodies';
 import type { WebhookClients } from './webhook-clients';
 

@@ -1,7 +1,7 @@
 import type { RetentionServiceService } from '@dak/contracts/webhook';
 import { uuidv7 } from '@dak/kernel';
 import type { CallOptions, Client } from '@dak/platform/grpc';
-import type { Keepers } from '../retention/keepers';
+import type { Keepers } from '../backend/keepers';
 
 const WITHIN_MS = 120_000;
 

@@ -1,6 +1,6 @@
 import { DomainError, uuidv7 } from '@dak/kernel';
 import type { CallOptions, Channel } from '@dak/platform/grpc';
-import type { Backend } from '../backend';
+import type { Backend } from '../backend/backend';
 import { deliveryRoutes } from './delivery-routes';
 import { endpointRoutes } from './endpoint-routes';
 import { secretRoutes } from './secret-routes';

@@ -4,8 +4,8 @@ import { NotFoundError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { loadEndpoint } from '../endpoints/endpoint-store';
-import { mayReadNow } from '../replays/may-still-read';
-import type { WebhookDeps } from '../webhook-deps';
+import type { WebhookDeps } from '../endpoints/webhook-deps';
+import { mayReadNow } from '../visibility/may-still-read';
 import { loadDelivery, loadMessage } from './delivery-store';
 import { renderDelivery } from './render-delivery';
 

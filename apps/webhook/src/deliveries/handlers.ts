@@ -1,6 +1,6 @@
 import type { WebhookServiceService } from '@dak/contracts/webhook';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
-import type { WebhookDeps } from '../webhook-deps';
+import type { WebhookDeps } from '../endpoints/webhook-deps';
 import { retryDelivery, sendTest } from './deliver-now';
 import { getDelivery } from './get-delivery';
 import { listAttempts } from './list-attempts';

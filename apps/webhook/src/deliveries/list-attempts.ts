@@ -3,7 +3,7 @@ import type { ListAttemptsRequest, Page } from '@dak/contracts/webhook';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import { loadEndpoint } from '../endpoints/endpoint-store';
-import type { WebhookDeps } from '../webhook-deps';
+import type { WebhookDeps } from '../endpoints/webhook-deps';
 import { loadDelivery, selectAttempts } from './delivery-store';
 
 /** Oldest first. @throws NotFoundError when endpoint or delivery is not the caller's */

@@ -4,8 +4,8 @@ import { InvalidError } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { EXACT_TOTAL_LIMIT, jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import { loadEndpoint } from '../endpoints/endpoint-store';
-import type { WebhookDeps } from '../webhook-deps';
-import { leastIdOf } from './delivery-id';
+import type { WebhookDeps } from '../endpoints/webhook-deps';
+import { leastIdOf } from '../fan-out/delivery-id';
 import { countDeliveries, selectDeliveries } from './delivery-store';
 import { renderDelivery } from './render-delivery';
 

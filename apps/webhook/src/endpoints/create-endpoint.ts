@@ -5,13 +5,13 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { saveCaller } from '../organizations/tenant-store';
-import { idempotentSealed } from '../sealed-answer';
 import { ensureTenantSecret, replaceSecret } from '../secrets/replace-secret';
-import type { WebhookDeps } from '../webhook-deps';
+import { idempotentSealed } from '../secrets/sealed-answer';
 import { MAX_ENDPOINTS, checkSettings } from './endpoint';
 import { makersOf, requireScopesFor } from './endpoint-makers';
 import { insertEndpoint, loadEndpoint, lockEndpointCount } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
+import type { WebhookDeps } from './webhook-deps';
 
 /**
  * The caller becomes its owner.

@@ -2,13 +2,13 @@ import type { WebhookServiceService } from '@dak/contracts/webhook';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
-import type { WebhookDeps } from '../webhook-deps';
 import { createEndpoint } from './create-endpoint';
 import { cancelPending } from './disable-endpoint';
 import { deleteEndpointRow, loadEndpoint } from './endpoint-store';
 import { listEndpoints } from './list-endpoints';
 import { renderEndpoint } from './render-endpoint';
 import { updateEndpoint } from './update-endpoint';
+import type { WebhookDeps } from './webhook-deps';
 
 type EndpointMethods =
   'listEndpoints' | 'createEndpoint' | 'getEndpoint' | 'updateEndpoint' | 'deleteEndpoint';

@@ -1,9 +1,9 @@
 import type { ListEndpointsRequest, Page } from '@dak/contracts/webhook';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
-import type { WebhookDeps } from '../webhook-deps';
 import { countEndpoints, selectEndpoints } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
+import type { WebhookDeps } from './webhook-deps';
 
 /** Those that the caller manages, oldest first. */
 export function listEndpoints(

@@ -4,7 +4,6 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { Sealing } from '../secrets/sealing';
-import type { WebhookDeps } from '../webhook-deps';
 import { hostOf } from './create-endpoint';
 import { cancelPending } from './disable-endpoint';
 import { checkSettings, type EndpointSettings } from './endpoint';
@@ -16,6 +15,7 @@ import {
   type EndpointRow,
 } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
+import type { WebhookDeps } from './webhook-deps';
 
 /**
  * Sets the fields that are named.

@@ -17,7 +17,8 @@ import {
   type Subscription,
 } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
-import { deliveryId, uuidOfEvent } from '../deliveries/delivery-id';
+import { readableBy, type VisibilityClient } from '../visibility/readable-by';
+import { deliveryId, uuidOfEvent } from './delivery-id';
 import {
   insertDeliveries,
   insertMessages,
@@ -27,7 +28,6 @@ import {
   type NewMessage,
 } from './fan-out-store';
 import { interestIn, type EventFacts } from './match-endpoints';
-import { readableBy, type VisibilityClient } from './readable-by';
 
 /** A delivery that has just been committed, with all that its first attempt needs. */
 export interface FreshDelivery extends NewDelivery {

@@ -1,7 +1,7 @@
 import type { PreparedStatement } from '@dak/platform/postgres';
-import type { VerdictKind } from '../deliveries/classify-outcome';
+import type { VerdictKind } from '../decisions/classify-outcome';
+import type { Settlement } from '../decisions/settle-attempt';
 import type { Lane } from './lane';
-import type { Settlement } from './settle-attempt';
 
 /** An attempt that was made and what its delivery becomes. Times in milliseconds since the epoch. */
 export interface AttemptResult {

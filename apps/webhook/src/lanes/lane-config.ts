@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { parseSecret } from '@dak/formats/standard-webhooks';
-import type { BreakerState } from '../deliveries/breaker';
-import type { FailureStreak } from '../deliveries/auto-disable';
-import type { PaceLimits } from '../deliveries/pace';
+import type { FailureStreak } from '../decisions/auto-disable';
+import type { BreakerState } from '../decisions/breaker';
+import type { PaceLimits } from '../decisions/pace';
 import type { Sealing } from '../secrets/sealing';
 import type { LaneConfigRow } from './lane-store';
 

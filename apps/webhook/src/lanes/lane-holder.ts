@@ -1,8 +1,8 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import type { FreshDelivery } from '../fan-out/fan-out';
-import type { VisibilityClient } from '../fan-out/readable-by';
 import type { Sealing } from '../secrets/sealing';
+import type { VisibilityClient } from '../visibility/readable-by';
 import { consignmentOf, hasWaited, headsOf } from './consignments';
 import { Lane, type Consignment } from './lane';
 import { readLaneConfig, readLaneHealth, type LaneConfig } from './lane-config';

@@ -1,10 +1,10 @@
-import { withFailure, type FailureStreak } from '../deliveries/auto-disable';
-import { Breaker } from '../deliveries/breaker';
-import type { Verdict } from '../deliveries/classify-outcome';
-import { Pace } from '../deliveries/pace';
+import { withFailure, type FailureStreak } from '../decisions/auto-disable';
+import { Breaker } from '../decisions/breaker';
+import type { Verdict } from '../decisions/classify-outcome';
+import { Pace } from '../decisions/pace';
+import type { AttemptedDelivery } from '../decisions/settle-attempt';
 import type { LaneConfig, LaneHealth } from './lane-config';
 import type { LaneClaim } from './lane-store';
-import type { AttemptedDelivery } from './settle-attempt';
 
 /** A delivery in hand. */
 export interface Consignment extends AttemptedDelivery {

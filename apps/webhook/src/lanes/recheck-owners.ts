@@ -1,5 +1,5 @@
 import type { Database } from '@dak/platform/postgres';
-import { readableBy, type VisibilityClient } from '../fan-out/readable-by';
+import { readableBy, type VisibilityClient } from '../visibility/readable-by';
 
 export interface WaitingDelivery {
   endpointId: string;

@@ -2,17 +2,17 @@ import { uuidv7, type Clock } from '@dak/kernel';
 import { FairSlots } from '@dak/platform/fair-slots';
 import type { GuardedHttp } from '@dak/platform/guarded-http';
 import type { Database } from '@dak/platform/postgres';
-import { isHopeless } from '../deliveries/auto-disable';
-import { classifyOutcome, type Verdict } from '../deliveries/classify-outcome';
+import { isHopeless } from '../decisions/auto-disable';
+import { classifyOutcome, type Verdict } from '../decisions/classify-outcome';
+import { settleAttempt } from '../decisions/settle-attempt';
 import type { FreshDelivery } from '../fan-out/fan-out';
-import type { VisibilityClient } from '../fan-out/readable-by';
 import type { Sealing } from '../secrets/sealing';
+import type { VisibilityClient } from '../visibility/readable-by';
 import { attempt, startOf } from './attempt';
 import { createAttemptRecorder, type AttemptRecorder } from './attempt-recorder';
 import { type Lane, type Consignment } from './lane';
 import { LaneHolder } from './lane-holder';
 import { freeLanes } from './lane-store';
-import { settleAttempt } from './settle-attempt';
 
 export interface SenderDeps {
   database: Database;

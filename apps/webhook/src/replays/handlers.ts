@@ -2,7 +2,7 @@ import type { WebhookServiceService } from '@dak/contracts/webhook';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { loadEndpoint } from '../endpoints/endpoint-store';
-import type { WebhookDeps } from '../webhook-deps';
+import type { WebhookDeps } from '../endpoints/webhook-deps';
 import { loadReplay, renderReplay } from './replay-store';
 import { startReplay } from './start-replay';
 

@@ -1,8 +1,8 @@
 import type { WebhookReplayRecord } from '@dak/contracts/api';
 import { NotFoundError, isUuid } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { leastIdOf } from '../deliveries/delivery-id';
-import type { RepeatedPlace } from './may-still-read';
+import { leastIdOf } from '../fan-out/delivery-id';
+import type { RepeatedPlace } from '../visibility/may-still-read';
 
 /** As stored; times are RFC 3339. */
 export interface ReplayRow {

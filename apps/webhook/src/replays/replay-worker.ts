@@ -1,8 +1,8 @@
 import type { Database } from '@dak/platform/postgres';
-import { deliveryId } from '../deliveries/delivery-id';
+import type { WebhookDeps } from '../endpoints/webhook-deps';
+import { deliveryId } from '../fan-out/delivery-id';
 import { insertDeliveries, type NewDelivery } from '../fan-out/fan-out-store';
-import type { WebhookDeps } from '../webhook-deps';
-import { mayStillRead } from './may-still-read';
+import { mayStillRead } from '../visibility/may-still-read';
 import {
   advanceReplay,
   selectRepeated,

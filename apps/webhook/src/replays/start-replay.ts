@@ -6,7 +6,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import { loadEndpoint } from '../endpoints/endpoint-store';
-import type { WebhookDeps } from '../webhook-deps';
+import type { WebhookDeps } from '../endpoints/webhook-deps';
 import { countRepeated, insertReplay, loadReplay, renderReplay } from './replay-store';
 
 /**

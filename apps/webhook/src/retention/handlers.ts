@@ -3,7 +3,8 @@ import { InvalidError, isUuid } from '@dak/kernel';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { eraseTenant, type Database } from '@dak/platform/postgres';
 import { selectEndpointIds } from '../endpoints/endpoint-store';
-import { forgetBefore, forgetRemoved, noteErased } from './retention-store';
+import { noteErased } from '../organizations/erased-store';
+import { forgetBefore, forgetRemoved } from './retention-store';
 
 const BUDGET_MS = 5_000;
 const BATCH = 1_000;

@@ -1,5 +1,5 @@
-import type { Verdict } from '../deliveries/classify-outcome';
-import { nextAttemptAt } from '../deliveries/retry-schedule';
+import type { Verdict } from './classify-outcome';
+import { nextAttemptAt } from './retry-schedule';
 
 /** A failing event holds its conversation up for so long at most. */
 export const LONGEST_BLOCK_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import type { Document } from '@dak/contracts/mail';
-import type { RouteReply } from '../http';
+import type { RouteReply } from './route';
 
 /** One record as the service has rendered it; records that are not versioned have version 0. */
 export function documentReply(

@@ -6,8 +6,8 @@ import {
   SUPERADMIN_EMAIL,
   writePrivateFile,
 } from '@dak/platform/deployment';
-import { readFirstRunFile, type FirstRunFile } from '../config';
-import type { Gateway } from '../service';
+import { readFirstRunFile, type FirstRunFile } from './config';
+import type { Gateway } from './service';
 
 export interface FirstStartOptions {
   /** What to make; absent = a superadmin alone. */

@@ -1,6 +1,6 @@
 import { seesWholeOrganization, type Role } from '@dak/kernel';
-import { readableBy, type VisibilityClient } from '../fan-out/readable-by';
-import type { WebhookDeps } from '../webhook-deps';
+import type { Database } from '@dak/platform/postgres';
+import { readableBy, type VisibilityClient } from './readable-by';
 
 /** Where the event of a delivery happened. */
 export interface RepeatedPlace {
@@ -14,7 +14,7 @@ export interface RepeatedPlace {
 
 /** Repeating is judged as a new event would be: by what the owner of the endpoint may read now. */
 export async function mayStillRead(
-  { database, visibility }: Pick<WebhookDeps, 'database' | 'visibility'>,
+  { database, visibility }: { database: Database; visibility: VisibilityClient },
   organizationId: string,
   ownerUserId: string,
   places: readonly RepeatedPlace[],

@@ -4,11 +4,11 @@ import { ForbiddenError, seesWholeOrganization, type Principal } from '@dak/kern
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
-import { loadEndpoint, selectEndpointIds } from '../endpoints/endpoint-store';
-import { idempotentSealed } from '../sealed-answer';
-import type { WebhookDeps } from '../webhook-deps';
-import { DEFAULT_OVERLAP_HOURS, replaceSecret } from './replace-secret';
-import { selectCurrent, selectOverlapEnd } from './secret-store';
+import { DEFAULT_OVERLAP_HOURS, replaceSecret } from '../secrets/replace-secret';
+import { idempotentSealed } from '../secrets/sealed-answer';
+import { selectCurrent, selectOverlapEnd } from '../secrets/secret-store';
+import { loadEndpoint, selectEndpointIds } from './endpoint-store';
+import type { WebhookDeps } from './webhook-deps';
 
 type SecretMethods = 'rotateSecret' | 'putTenantSecret' | 'getTenantSecret';
 

@@ -3,7 +3,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import type { Sealing } from './secrets/sealing';
+import type { Sealing } from './sealing';
 
 /**
  * As `idempotent`, for answers that show a secret: what is stored for a repetition of the request is

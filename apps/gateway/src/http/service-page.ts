@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from '@dak/contracts/mail';
 import { pageRequest } from '@dak/platform/paging';
-import { pageLinks, type RouteReply } from '../http';
+import { pageLinks } from './page-reply';
+import type { RouteReply } from './route';
 
 /** `page`, `per_page` and `cursor` as a service takes them. */
 export interface PageQuery {

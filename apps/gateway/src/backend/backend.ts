@@ -1,15 +1,16 @@
 import type { Clock, Principal } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
-import type { AnnounceKeyEnd } from './announcements/key-end-announcement';
-import type { AnnounceOperations } from './announcements/operations-announcement';
-import type { AnnounceOrganization } from './announcements/organization-announcement';
-import type { AnnounceUser } from './announcements/user-announcement';
-import type { ServiceLimits } from './discovery/capabilities-route';
-import type { FindReaders } from './event-stream/item-readers';
-import type { Route } from './http';
-import type { CredentialHolder } from './identity/credential-authenticator';
-import type { MailDirectory } from './mail/mail-directory';
-import type { Keepers } from './retention/keepers';
+import type { AnnounceKeyEnd } from '../announcements/key-end-announcement';
+import type { AnnounceOperations } from '../announcements/operations-announcement';
+import type { AnnounceOrganization } from '../announcements/organization-announcement';
+import type { AnnounceUser } from '../announcements/user-announcement';
+import type { ServiceLimits } from '../discovery/capabilities-route';
+import type { FindReaders } from '../event-stream/item-readers';
+import type { Route } from '../http';
+import type { CredentialHolder } from '../identity/credential-authenticator';
+import type { PutDomains } from '../identity/identity-parts';
+import type { Keepers } from './keepers';
+import type { MailDirectory } from './mail-directory';
 
 /** What the gateway lends to the routes of a service. */
 export interface RouteParts {
@@ -28,13 +29,6 @@ export interface RouteParts {
 }
 
 export type SeesMailbox = (mailboxId: string, call: CallOptions) => Promise<boolean>;
-export type PutDomains = (
-  organizationId: string,
-  names: readonly string[],
-  caller: { readonly principal: Principal; readonly requestId: string },
-  /** `isClaim`: the organization is only about to be made. */
-  options?: { readonly isClaim?: boolean },
-) => Promise<readonly string[]>;
 export type SeesWebhook = (webhookId: string, call: CallOptions) => Promise<boolean>;
 
 /** What the services behind the gateway bring to it. */
