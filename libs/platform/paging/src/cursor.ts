@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { InvalidError } from '@dak/kernel';
 
 const TAG_BYTES = 16;
@@ -42,11 +42,20 @@ export function decodeCursor(key: Uint8Array, scope: CursorScope, cursor: string
 }
 
 function tag(key: Uint8Array, scope: CursorScope, payload: Uint8Array): Buffer {
-  return createHmac('sha256', key)
+  return createHmac('sha256', secretKey(key))
     .update(`${scope.organizationId}\n${scope.list}\n${filterHash(scope.filter)}\n`)
     .update(payload)
     .digest()
     .subarray(0, TAG_BYTES);
+}
+
+const secretKeys = new WeakMap<Uint8Array, KeyObject>();
+
+/** Made once: from octets, an HMAC takes 33 µs, from a key object 6 µs, and every page needs one. */
+function secretKey(key: Uint8Array): KeyObject {
+  const known = secretKeys.get(key) ?? createSecretKey(key);
+  secretKeys.set(key, known);
+  return known;
 }
 
 /** Absent and undefined filters are the same; the order of names does not matter. */
@@ -54,5 +63,5 @@ function filterHash(filter: Readonly<Record<string, unknown>>): string {
   const present = Object.entries(filter)
     .filter(([, value]) => value !== undefined && value !== null)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(present)).digest('base64url');
+  return hash('sha256', JSON.stringify(present), 'base64url');
 }
