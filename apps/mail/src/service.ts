@@ -19,7 +19,8 @@ import {
 } from '@dak/contracts/mail';
 import { systemClock, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
-import { readProcessName } from '@dak/platform/deployment';
+import { lockJournalFolder, readProcessName } from '@dak/platform/deployment';
+import type { FileLock } from '@dak/platform/lifecycle';
 import { ServiceRegistry } from '@dak/platform/grpc';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
 import {
@@ -318,9 +319,11 @@ export function createMailService(options: MailServiceOptions): MailService {
     internal: true,
   });
 
+  let lock: FileLock | null = null;
   return {
     registry,
     async start() {
+      lock = lockJournalFolder(options.journalFolder);
       relay.start();
       await analytics.start();
       for (const sweeper of sweepers) sweeper.start();
@@ -346,6 +349,7 @@ export function createMailService(options: MailServiceOptions): MailService {
       await relay.stop();
       await analytics.stop();
       await database.close();
+      lock?.release();
     },
   };
 }

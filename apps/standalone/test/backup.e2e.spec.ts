@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { AcknowledgedLoad, releaseOutgoing } from './acknowledged-load';
 import { runCommand } from './dak-command';
-import { arrivedAt, compose, deliver, subjectsIn } from './mail-load';
+import { arrivedAt, compose, subjectsIn } from './mail-load';
 import {
   eventually,
   removeDataDir,
@@ -23,26 +24,6 @@ import {
 } from './running-dak';
 
 const UNDO_SECONDS = 40;
-
-async function release(dak: RunningDak): Promise<void> {
-  const { base_url: url, superadmin } = dak.bootstrap;
-  const json = { 'content-type': 'application/json' };
-  const login = await fetch(`${url}/auth/login`, {
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify(superadmin),
-  });
-  const { access_token: token } = (await login.json()) as { access_token: string };
-  const headers = { ...json, authorization: `Bearer ${token}` };
-  const state = await fetch(`${url}/admin/operations`, { headers });
-  expect(await state.json()).toMatchObject({ outgoing: 'hold' });
-  const reply = await fetch(`${url}/admin/operations`, {
-    method: 'PATCH',
-    headers,
-    body: JSON.stringify({ outgoing: 'run' }),
-  });
-  expect(reply.status).toBe(200);
-}
 
 describe('backup and restore', () => {
   const dataDir = temporaryDataDir();
@@ -67,8 +48,7 @@ describe('backup and restore', () => {
 
   it('brings everything that was acknowledged to another folder, and sends nothing before it may and nothing twice', async () => {
     dak = await startDak(dataDir, environment());
-    const { smtp, mailboxes } = running().bootstrap;
-    const [inbox, outbox] = mailboxes;
+    const [inbox, outbox] = running().bootstrap.mailboxes;
     const before = await Promise.all(
       Array.from({ length: 20 }, (_, i) => compose(running(), outbox!.id, `before-${i}`)),
     );
@@ -85,29 +65,11 @@ describe('backup and restore', () => {
       expect(status).toBe(201);
     }
 
-    const received: string[] = [];
-    const accepted: string[] = [];
-    const labels: string[] = [];
-    let isLoading = true;
-    const load = Array.from({ length: 4 }, async (_, lane) => {
-      for (let i = 0; isLoading; i += 1) {
-        const name = `${lane}-${i}`;
-        const subject = await deliver(smtp.port, inbox!.address, `in-${name}`);
-        if (subject !== null) received.push(subject);
-        const sent = await compose(running(), outbox!.id, `out-${name}`);
-        if (sent !== null) accepted.push(sent);
-        const made = await running()
-          .api('POST', '/labels', { name: `label-${name}` })
-          .catch(() => null);
-        if (made?.status === 201) labels.push(`label-${name}`);
-      }
-    });
-    await eventually('much was taken', async () => received.length > 40 && accepted.length > 40);
-    const promised = { received: [...received], accepted: [...accepted], labels: [...labels] };
+    const load = new AcknowledgedLoad(running(), 4);
+    const promised = await load.untilMuch();
     const backup = await runCommand('backup', [folder], { DAK_DATA_DIR: dataDir });
     await running().kill();
-    isLoading = false;
-    await Promise.all(load);
+    await load.stop();
     expect(backup.lines.join('\n')).toMatch(/The moment of the backup is /);
     expect(backup.code).toBe(0);
     const told = JSON.parse(backup.out) as { blobs: number; missing_blobs: number };
@@ -131,7 +93,7 @@ describe('backup and restore', () => {
     await eventually('what was scheduled is due', async () => Date.now() > dueAt + 1_500, 60_000);
     expect(arrivedAt(sink)).toEqual(arrivedBefore);
 
-    await release(running());
+    await releaseOutgoing(running());
     const expected = [...before, ...promised.accepted, ...[0, 1, 2, 3, 4].map((i) => `later-${i}`)];
     await eventually('every mail that was accepted before has left', async () => {
       const arrived = arrivedAt(sink);

@@ -30,6 +30,8 @@ import {
 } from '@dak/testing/database';
 
 export interface StackOptions {
+  /** Of the mail service. @default one of its own */
+  journalFolder?: string;
   /** @default 'capture' */
   transport?: string;
   /** @default 25 MB */
@@ -125,7 +127,7 @@ async function compose(
     parserThreads: 1,
     readingWorkerFile: buildReadingWorker(folder),
     temporaryFolder: folder,
-    journalFolder: join(folder, 'journal'),
+    journalFolder: options.journalFolder ?? join(folder, 'journal'),
   });
   undo.push(() => mail.stop());
   const { privateKey: sessionKey } = generateKeyPairSync('ed25519');

@@ -31,16 +31,14 @@ export function feedKeeper(database: Database): EventKeeper {
   };
 }
 
-/** Events in the log, which is searched from one end to the other. */
+/** Events in the log; those of a day may have to be read from one end to the other. */
 export function logKeeper(log: Log): EventKeeper {
   return {
     isSlow: true,
     async forget(organizationId, before, removed) {
-      const about = removed.map(({ conversationId, messageId }) => ({
-        key: conversationId,
-        text: messageId,
-      }));
-      if (before !== null || about.length > 0) await log.forget({ organizationId, before, about });
+      if (before !== null || removed.length > 0) {
+        await log.forget({ organizationId, before, about: removed });
+      }
       return { more: false };
     },
   };

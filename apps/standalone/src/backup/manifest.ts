@@ -10,6 +10,7 @@ const FORMAT = 1;
 export const MANIFEST = 'manifest.json';
 /** As `sha256sum --check` reads it. */
 const MANIFEST_SUM = 'manifest.json.sha256';
+export const SECRETS = 'data/secrets.json';
 /** Lines as of the journal of deliveries: what left between the moment and the end of the backup. */
 export const SENT_SINCE = 'data/sent-since.jsonl';
 /** Lines `<organization>/<aa>/<sha256> <octets>`. */

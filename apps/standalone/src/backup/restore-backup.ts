@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { copyFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { InvalidError, RefusedError } from '@dak/kernel';
 import { DATABASES, lockDataFolder, migrateAll } from '@dak/platform/deployment';
@@ -9,8 +9,8 @@ import { applyMigrations } from '@dak/platform/migrations';
 import { beginIn, endIn, isUnderWay } from './backup-folder';
 import { copyBlobs, eachOf, parseBlobList, type BlobEntry } from './copy-blobs';
 import { loadDatabase } from './load-database';
-import { BLOB_LIST, SENT_SINCE, damaged, readManifest, type Manifest } from './manifest';
-import { restoreSentSince } from './sent-since';
+import { BLOB_LIST, SECRETS, damaged, readManifest, type Manifest } from './manifest';
+import { restoreAcceptances } from './sent-since';
 import { checkFile, measureFile } from './stored-file';
 import { reporter } from './take-backup';
 
@@ -71,7 +71,7 @@ export async function restoreBackup(options: RestoreBackupOptions): Promise<Rest
       );
       await restoreFiles(options, dataDir, manifest, blobs);
       await withClient(databaseUrl(adminUrl, 'dak_mail'), (mail) =>
-        restoreSentSince(mail, folder, dataDir),
+        restoreAcceptances(mail, folder, journalsIn(manifest), dataDir),
       );
       await migrateAll({ adminUrl, migrations: options.migrations });
       await holdOutgoing(adminUrl);
@@ -207,11 +207,8 @@ async function restoreFiles(
   manifest: Manifest,
   blobs: readonly BlobEntry[],
 ): Promise<void> {
-  for (const { path } of manifest.files) {
-    if (!path.startsWith('data/') || path === SENT_SINCE) continue;
-    const target = join(dataDir, path.slice('data/'.length));
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    copyFileSync(join(folder, path), target);
+  if (manifest.files.some(({ path }) => path === SECRETS)) {
+    copyFileSync(join(folder, SECRETS), join(dataDir, 'secrets.json'));
   }
   const meter = reporter('blobs: ', progress);
   await copyBlobs({
@@ -224,6 +221,10 @@ async function restoreFiles(
     progress: (_, bytes) => meter.add(bytes),
   });
   meter.end();
+}
+
+function journalsIn({ files }: Manifest): string[] {
+  return files.map(({ path }) => path).filter((path) => path.endsWith('/deliveries.journal'));
 }
 
 /** Both where the switch is and where it acts, so that nothing leaves before the first was told to the second. */

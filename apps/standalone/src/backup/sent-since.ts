@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import pg from 'pg';
+import { isUuid } from '@dak/kernel';
 import { SENT_SINCE, type BackupFile } from './manifest';
 import { storeFile } from './stored-file';
 
@@ -49,17 +50,34 @@ export async function storeSentSince(
   }
 }
 
-/** The next start of Dak finds the acceptances in the journal and records them with all that follows from them. */
-export async function restoreSentSince(
+/**
+ * The next start of Dak finds the acceptances in the journal and records them with all that follows from them. Journals
+ * of several processes become the one that every run reads, in whatever number of processes it goes on.
+ * @param journals files of the backup with journals of deliveries
+ */
+export async function restoreAcceptances(
   client: pg.Client,
   folder: string,
+  journals: readonly string[],
   dataDir: string,
 ): Promise<void> {
-  const text = readFileSync(join(folder, SENT_SINCE), 'utf8');
-  const lines = text.split('\n').filter((line) => line !== '');
+  const lines = [...journals, SENT_SINCE].flatMap((path) =>
+    readFileSync(join(folder, path), 'utf8').split('\n').filter(isEntry),
+  );
   if (lines.length === 0) return;
   await client.query(AWAIT_ENTRY, [lines]);
   const journal = join(dataDir, 'journal');
   mkdirSync(journal, { recursive: true, mode: 0o700 });
-  appendFileSync(join(journal, 'deliveries.journal'), text, { mode: 0o600 });
+  const text = lines.map((line) => `${line}\n`).join('');
+  writeFileSync(join(journal, 'deliveries.journal'), text, { mode: 0o600 });
+}
+
+/** A journal that was copied while a process wrote into it may begin or end with a part of a line. */
+function isEntry(line: string): boolean {
+  try {
+    const entry = JSON.parse(line) as { organizationId?: unknown; deliveryId?: unknown } | null;
+    return isUuid(entry?.organizationId) && isUuid(entry?.deliveryId);
+  } catch {
+    return false;
+  }
 }

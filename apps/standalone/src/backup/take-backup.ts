@@ -1,8 +1,9 @@
-import { createReadStream, readdirSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import pg from 'pg';
+import { InvalidError } from '@dak/kernel';
 import { BLOB_REMOVAL_LOCK } from '@dak/platform/blobs';
 import { DATABASES, type DatabaseName } from '@dak/platform/deployment';
 import { beginIn, endIn } from './backup-folder';
@@ -37,10 +38,8 @@ export interface BackupSummary {
   seconds: number;
 }
 
-/** What of a data folder is neither a database nor a blob nor made anew by each start. */
-const DATA_FILE = /^journal(-\d+)?$/;
-const SECRETS: string = 'secrets.json';
-const JOURNAL_FILES = ['process.name', 'deliveries.journal'];
+/** Of the one process of a standalone run, or of each mail process. */
+const JOURNAL_FOLDER = /^journal(-\d+)?$/;
 
 /**
  * Copies a running Dak as it was at one moment: all rows of all databases, then what does not change (blobs) or may
@@ -49,6 +48,7 @@ const JOURNAL_FILES = ['process.name', 'deliveries.journal'];
 export async function takeBackup(options: TakeBackupOptions): Promise<BackupSummary> {
   const { folder, dataDir, progress } = options;
   const begun = performance.now();
+  refuseOtherFolder(dataDir);
   beginIn(folder, { what: 'a backup' });
   await chmod(folder, 0o700);
   const urls = databaseUrls(options.adminUrl);
@@ -68,10 +68,10 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BackupSumm
       databases[name] = dumped.content;
       files.push(...dumped.files);
     }
-    files.push(...(await copyDataFiles(dataDir, folder)));
     const blobs = await copyAllBlobs(options, view);
     files.push(blobs.list);
-    // Last, so that it knows as much as it can.
+    // Last, so that they know as much as they can; the journals first, which forget what the database knows.
+    files.push(...(await copyDataFiles(dataDir, folder)));
     files.push(await storeSentSince(urls.mail, view.moment, folder));
     const { rows } = await view.clients.log.query<{ version: string }>(
       `select current_setting('server_version') as version`,
@@ -103,6 +103,15 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BackupSumm
   }
 }
 
+/** @throws InvalidError when no Dak has its data in the folder, whose backup would lack all blobs */
+function refuseOtherFolder(dataDir: string): void {
+  if (['secrets.json', 'blobs'].some((name) => existsSync(join(dataDir, name)))) return;
+  throw new InvalidError(
+    `${dataDir} holds no data of Dak: set DAK_DATA_DIR to the folder that has its blobs.`,
+    'no_data_folder',
+  );
+}
+
 /** From before the moment on: what a row refers to then stays until its blob is copied. */
 async function keepBlobs(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'dak backup' });
@@ -125,15 +134,10 @@ function databaseUrls(adminUrl: string): Record<DatabaseName, string> {
 /** Keys, and what next hops accepted: newer than the moment at most, which keeps mail from leaving twice. */
 async function copyDataFiles(dataDir: string, folder: string): Promise<BackupFile[]> {
   const names = readdirSync(dataDir);
-  const paths = names.filter((name) => name === SECRETS);
-  for (const journal of names.filter((name) => DATA_FILE.test(name))) {
-    const inside = readdirSync(join(dataDir, journal));
-    paths.push(
-      ...JOURNAL_FILES.filter((name) => inside.includes(name)).map((name) => `${journal}/${name}`),
-    );
-  }
+  const journals = names.filter((name) => JOURNAL_FOLDER.test(name)).sort();
+  const paths = ['secrets.json', ...journals.map((name) => `${name}/deliveries.journal`)];
   const files: BackupFile[] = [];
-  for (const path of paths) {
+  for (const path of paths.filter((name) => existsSync(join(dataDir, name)))) {
     files.push(await storeFile(folder, `data/${path}`, createReadStream(join(dataDir, path))));
   }
   return files;

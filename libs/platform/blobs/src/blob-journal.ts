@@ -140,9 +140,7 @@ export class BlobJournal {
   async checkpoint(): Promise<void> {
     if (this.#current !== null) this.#current.isDue = true;
     await this.#appends.submit([]);
-    this.#hurry.abort();
-    this.#hurry = new AbortController();
-    await this.#ending;
+    await this.#endWithoutSettling();
     if (this.#failed.size > 0) throw new Error('Blobs could not be flushed to their files.');
   }
 
@@ -182,6 +180,13 @@ export class BlobJournal {
   async forget(): Promise<void> {
     await this.checkpoint();
     await this.recover();
+    // What was recovered may have been a segment of ours that has begun since, and settles now that it is noticed.
+    await this.#endWithoutSettling();
+  }
+
+  async #endWithoutSettling(): Promise<void> {
+    this.#hurry.abort();
+    this.#hurry = new AbortController();
     await this.#ending;
   }
 

@@ -1,4 +1,5 @@
 import { closeSync, fdatasync, fsync, openSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /** Of an open file, in libuv's pool. */
@@ -36,4 +37,28 @@ export function isMissing(error: unknown): boolean {
 export function unlessMissing(error: unknown): undefined {
   if (isMissing(error)) return undefined;
   throw error;
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const lanes = Array.from({ length: Math.min(width, items.length) }, async () => {
+    while (next < items.length) await work(items[next++]!);
+  });
+  // Every lane ends before the first error is reported, so that nothing is written behind the caller.
+  for (const lane of await Promise.allSettled(lanes)) {
+    if (lane.status === 'rejected') throw lane.reason;
+  }
 }

@@ -143,6 +143,25 @@ describe('BlobJournal', () => {
     return { journal, flushed };
   };
 
+  it('is forgotten without waiting for what others write meanwhile to settle', async () => {
+    const written: string[] = [];
+    const append = async (text: string): Promise<void> => {
+      if (written.includes(text)) return;
+      written.push(text);
+      await journal.append([blob(text)]);
+    };
+    const { journal } = await journalWith({
+      settleMs: 3_600_000,
+      // Into another segment than the one that is being flushed, and into that one once it has another name.
+      flush: () => append('while the checkpoint ends'),
+      restore: () => append('while it is restored'),
+    });
+    await append('before');
+    const forgotten = journal.forget().then(() => true);
+    expect(await Promise.race([forgotten, delay(10_000, false, { ref: false })])).toBe(true);
+    expect(written).toHaveLength(3);
+  });
+
   it.each([
     ['enough octets', { segmentBytes: 10, settleMs: 20 }],
     ['its time', { segmentMs: 20, settleMs: 0 }],

@@ -16,5 +16,6 @@ export {
 export { DATABASES, migrateAll, type DatabaseName, type DatabaseUrls } from './databases';
 export { ADMIN_EMAIL, forgetFirstPassword, SUPERADMIN_EMAIL } from './first-passwords';
 export { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
+export { lockJournalFolder } from './journal-lock';
 export { readProcessName } from './process-name';
 export { reachableHost, siteAddresses, type SiteAddresses } from './site-addresses';

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { UnavailableError } from '@dak/kernel';
 
-/** A larger table is vacuumed where it is: to write it anew would hold up everybody for too long. */
+/** A larger table is vacuumed where it is: rewriting it would hold up everybody for too long. */
 const LARGEST_REWRITTEN = 256 * 1024 * 1024;
+/** While a lock is waited for, others queue behind it. */
+const LOOK_TIMEOUT_MS = 200;
 const LOCK_TIMEOUT_MS = 1_000;
 const ATTEMPTS = 10;
 const OLDER_WAIT_MS = 10_000;
@@ -24,18 +27,20 @@ const OLDER = `
    where datname = current_database() and pid <> pg_backend_pid()
      and backend_xmin is not null and age(backend_xmin) > age($1::text::xid)`;
 
-const SPARE_SEGMENTS = `
-  select count(*)::integer as spare
+/** The last of the files that were made ready for use and hold what was in them before. */
+const LAST_SPARE = `
+  select coalesce(max(name), '') as name
     from pg_ls_waldir()
    where name ~ '^[0-9A-F]{24}$' and name > pg_walfile_name(pg_current_wal_lsn())`;
 
 /**
  * Removes from the files of a cluster what deleted rows have left there. PostgreSQL keeps the bytes of a
  * deleted row in its page until others need the place, and those of every change in the write-ahead log until
- * its files are used again; so tables are written anew and the files of the log are replaced. Of a larger table
+ * its files are used again; so tables are rewritten and the files of the log overwritten. Of a larger table
  * the pages stay, and a log that is not ours to switch stays as it is.
  * @param adminUrl of an owner of the databases
  * @param options.isOurs the server is an embedded one, whose write-ahead log may be switched
+ * @throws UnavailableError when somebody holds a table for long, mostly before anything is rewritten
  */
 export async function scrubDatabases(
   adminUrl: string,
@@ -47,20 +52,27 @@ export async function scrubDatabases(
     url.pathname = `/${database}`;
     await withClient(url.toString(), scrubTables);
   }
-  if (isOurs) await withClient(adminUrl, replaceLog);
+  if (isOurs) await withClient(adminUrl, overwriteLog);
 }
 
 async function scrubTables(client: pg.Client): Promise<void> {
-  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await client.query('set statement_timeout = 0');
   await olderEnded(client);
   const { rows } = await client.query<{ name: string; bytes: number }>(TABLES);
-  for (const { name, bytes } of rows) {
-    const mode = bytes <= LARGEST_REWRITTEN ? '(full, analyze)' : '(analyze)';
-    await whenFree(client, `vacuum ${mode} ${name}`);
+  const rewritten = rows.filter(({ bytes }) => bytes <= LARGEST_REWRITTEN);
+  // Else every attempt would hold up everybody for the tables before the one that cannot be had.
+  await client.query(`set lock_timeout = ${LOOK_TIMEOUT_MS}`);
+  for (const { name } of rewritten) {
+    await whenFree(client, name, `do $$ begin lock table ${name} in access exclusive mode; end $$`);
+  }
+  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  for (const table of rows) {
+    const mode = rewritten.includes(table) ? '(full, analyze)' : '(analyze)';
+    await whenFree(client, table.name, `vacuum ${mode} ${table.name}`);
   }
   // Samples of what columns hold.
-  await whenFree(client, 'vacuum full pg_catalog.pg_statistic').catch(unlessForbidden);
+  const samples = 'pg_catalog.pg_statistic';
+  await whenFree(client, samples, `vacuum full ${samples}`).catch(unlessForbidden);
 }
 
 /** Bounded: a reader that does not end leaves rows for the next time. */
@@ -77,37 +89,46 @@ async function olderEnded(client: pg.Client): Promise<void> {
 }
 
 /** Gives up its turn whenever somebody else holds the table, so that nobody queues behind it for long. */
-async function whenFree(client: pg.Client, statement: string): Promise<void> {
+async function whenFree(client: pg.Client, table: string, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await client.query(statement);
       return;
     } catch (error) {
-      const { code } = error as { code?: string };
-      if (code !== LOCK_NOT_AVAILABLE || attempt >= ATTEMPTS) throw error;
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt === ATTEMPTS) {
+        throw new UnavailableError(
+          `The table ${table} is held by another for long, so what deleted rows left in files is not removed yet.`,
+        );
+      }
       await delay(100 * attempt);
     }
   }
 }
 
-async function replaceLog(client: pg.Client): Promise<void> {
+/**
+ * A checkpoint makes the files of the past ready for use under names of the future, with what is in them; a switch
+ * fills the rest of a file with zeros. It needs no setting, which would outlive a crash.
+ */
+async function overwriteLog(client: pg.Client): Promise<void> {
   await client.query('set statement_timeout = 0');
-  await client.query('alter system set wal_recycle = off');
-  try {
-    await client.query('select pg_reload_conf()');
-    await delay(200);
-    // Files that were made ready hold what was in them before: they are used up, one after the other.
-    for (let turn = 0; turn < MOST_SEGMENTS; turn += 1) {
-      const { rows: found } = await client.query<{ spare: number }>(SPARE_SEGMENTS);
-      await client.query(`select pg_logical_emit_message(false, 'dak', ''), pg_switch_wal()`);
-      if (found[0]!.spare === 0) break;
-    }
-    await client.query('checkpoint');
-    await client.query('checkpoint');
-  } finally {
-    await client.query('alter system reset wal_recycle');
-    await client.query('select pg_reload_conf()');
+  await switchLog(client);
+  await client.query('checkpoint');
+  const { rows } = await client.query<{ name: string }>(LAST_SPARE);
+  for (let turn = 0; turn < MOST_SEGMENTS; turn += 1) {
+    if ((await switchLog(client)) > rows[0]!.name) break;
   }
+  await client.query('checkpoint');
+}
+
+/** @returns the file that is written from now on */
+async function switchLog(client: pg.Client): Promise<string> {
+  // Nothing is switched while the file is empty.
+  await client.query(`select pg_logical_emit_message(false, 'dak', ''), pg_switch_wal()`);
+  const { rows } = await client.query<{ name: string }>(
+    'select pg_walfile_name(pg_current_wal_insert_lsn()) as name',
+  );
+  return rows[0]!.name;
 }
 
 function unlessForbidden(error: unknown): void {

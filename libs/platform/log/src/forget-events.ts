@@ -5,33 +5,35 @@ export interface ForgetRequest {
   organizationId: string;
   /** Milliseconds since the epoch: all that were published before; null = none for their age. */
   before: number | null;
-  /** All of a key, or those that have the text in them, if every group has read them. */
-  about: readonly { key: string; text: string | null }[];
+  /** Conversations: all of their events, or those that name the message, if every group has read them. */
+  about: readonly { conversationId: string; messageId: string | null }[];
 }
 
-/** Where records lie; the organization is in the envelope, which SQL sees as bytes. */
+/** Where records lie. */
 const TABLES = ['event_log', 'parked_message'] as const;
+/** Conversations in one statement. */
+const AT_ONCE = 1_000;
 
+/** Keys are an organization, or begin with one and a colon; the collation is that of the index. */
 const BY_AGE = (table: string) => `
   delete from ${table}
    where published_at < to_timestamp($2::float8 / 1000)
-     and position(convert_to($1::text, 'UTF8') in payload) > 0`;
+     and (key collate "C" = $1
+          or key collate "C" > $1 || ':' and key collate "C" < $1 || ';')`;
 
 const BY_KEY: Readonly<Record<(typeof TABLES)[number], string>> = {
   event_log: `
   delete from event_log e
-   using unnest($2::text[], $3::text[]) as gone (key, text)
-   where e.key = gone.key
-     and position(convert_to($1::text, 'UTF8') in e.payload) > 0
-     and (gone.text is null or position(convert_to(gone.text, 'UTF8') in e.payload) > 0)
+   using unnest($1::text[], $2::text[]) as gone (key, message_id)
+   where e.key collate "C" = gone.key
+     and (gone.message_id is null or position(convert_to(gone.message_id, 'UTF8') in e.payload) > 0)
      and not exists (select from consumer_offset o
                       where o.topic = e.topic and o.part = e.part and o.off <= e.off)`,
   parked_message: `
   delete from parked_message e
-   using unnest($2::text[], $3::text[]) as gone (key, text)
+   using unnest($1::text[], $2::text[]) as gone (key, message_id)
    where e.key = gone.key
-     and position(convert_to($1::text, 'UTF8') in e.payload) > 0
-     and (gone.text is null or position(convert_to(gone.text, 'UTF8') in e.payload) > 0)`,
+     and (gone.message_id is null or position(convert_to(gone.message_id, 'UTF8') in e.payload) > 0)`,
 };
 
 /** Of which nothing is parked any more. */
@@ -43,25 +45,25 @@ const FREE_KEYS = `
 
 /**
  * Deletes events of an organization from the log in PostgreSQL, and those that wait with parked keys.
- * It reads the whole log: not often. @returns how many were deleted
+ * @returns how many were deleted
  */
 export async function forgetEvents(
   pool: Pool,
   { organizationId, before, about }: ForgetRequest,
 ): Promise<number> {
   let forgotten = 0;
+  const run = async (text: string, values: readonly unknown[]): Promise<void> => {
+    const { rowCount } = await pool.query(text, [...values]);
+    forgotten += rowCount ?? 0;
+  };
   for (const table of TABLES) {
-    if (before !== null) {
-      const { rowCount } = await pool.query(BY_AGE(table), [organizationId, before]);
-      forgotten += rowCount ?? 0;
-    }
-    if (about.length > 0) {
-      const { rowCount } = await pool.query(BY_KEY[table], [
-        organizationId,
-        about.map(({ key }) => key),
-        about.map(({ text }) => text),
+    if (before !== null) await run(BY_AGE(table), [organizationId, before]);
+    for (let from = 0; from < about.length; from += AT_ONCE) {
+      const part = about.slice(from, from + AT_ONCE);
+      await run(BY_KEY[table], [
+        part.map(({ conversationId }) => `${organizationId}:${conversationId}`),
+        part.map(({ messageId }) => messageId),
       ]);
-      forgotten += rowCount ?? 0;
     }
   }
   await pool.query(FREE_KEYS);

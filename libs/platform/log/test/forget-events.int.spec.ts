@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { PostgresLog } from '../src/postgres-log';
+import type { LogMessage } from '../src/log';
+import { eventually, openLogDatabase, type LogDatabase } from './log-database';
+
+const OURS = randomUUID();
+const OTHERS = randomUUID();
+const CONVERSATION = randomUUID();
+const MESSAGE = randomUUID();
+const HOUR_MS = 3_600_000;
+
+describe('events that are forgotten', () => {
+  let database: LogDatabase;
+  let log: PostgresLog;
+  beforeEach(async () => {
+    database = await openLogDatabase();
+    log = await PostgresLog.open({ pool: database.pool, topics: { 'notes.v1': 2 } });
+  });
+  afterEach(async () => {
+    await log.close(1_000);
+    await database.drop();
+  });
+
+  const event = (id: string, key: string, text = ''): LogMessage => ({
+    ...{ id, topic: 'notes.v1', key, headers: {} },
+    payload: Buffer.from(text),
+  });
+  const left = async (): Promise<string[]> => {
+    const { rows } = await database.admin.query<{ id: string }>(
+      'select event_id as id from event_log union all select event_id from parked_message order by 1',
+    );
+    return rows.map(({ id }) => id);
+  };
+
+  it('are all of an organization, and none of another that names it', async () => {
+    await log.publish([
+      event('a', OURS),
+      event('b', `${OURS}:${CONVERSATION}`),
+      event('c', `${OTHERS}:${CONVERSATION}`, `Subject: ${OURS}`),
+      event('d', OTHERS, OURS),
+      event('e', `${OURS}0`),
+    ]);
+    const before = Date.now() + HOUR_MS;
+    expect(await log.forget({ organizationId: OURS, before, about: [] })).toBe(2);
+    expect(await left()).toEqual(['c', 'd', 'e']);
+  });
+
+  it('stay while they are younger', async () => {
+    await log.publish([event('a', OURS)]);
+    const before = Date.now() - HOUR_MS;
+    expect(await log.forget({ organizationId: OURS, before, about: [] })).toBe(0);
+  });
+
+  it('are those of a conversation, or those that name a message of it, once every group has read them', async () => {
+    await log.publish([
+      event('a', `${OURS}:${CONVERSATION}`, `read ${MESSAGE}`),
+      event('b', `${OURS}:${CONVERSATION}`, 'another message'),
+      event('c', `${OURS}:${randomUUID()}`, `elsewhere ${MESSAGE}`),
+      event('d', `${OTHERS}:${CONVERSATION}`, MESSAGE),
+    ]);
+    const about = [{ conversationId: CONVERSATION, messageId: MESSAGE }];
+    const forget = (messageId: string | null) =>
+      log.forget({ organizationId: OURS, before: null, about: [{ ...about[0]!, messageId }] });
+    const waiting = await log.subscribe('reader', ['notes.v1'], async () => {
+      throw new Error('not yet');
+    });
+    await eventually(async () => (await log.lag('reader')).length > 0);
+    expect(await forget(MESSAGE)).toBe(0);
+    await waiting.close(0);
+    await log.subscribe('reader', ['notes.v1'], async () => undefined);
+    await eventually(async () => (await log.lag('reader')).every(({ records }) => records === 0));
+    expect(await forget(MESSAGE)).toBe(1);
+    expect(await left()).toEqual(['b', 'c', 'd']);
+    expect(await forget(null)).toBe(1);
+    expect(await left()).toEqual(['c', 'd']);
+  });
+
+  it('are found by an index, from the day after an upgrade on', async () => {
+    const client = await database.admin.connect();
+    try {
+      await client.query(`drop table ${(await days()).join(', ')}`);
+      await log.maintain();
+      await client.query('set enable_seqscan = off');
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+        `explain delete from event_log where published_at > now() and key collate "C" = 'x'`,
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(/Index.* on event_log_\d{8}/);
+      expect(plan).not.toContain('Seq Scan');
+    } finally {
+      client.release();
+    }
+  });
+
+  const days = async (): Promise<string[]> => {
+    const { rows } = await database.admin.query<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'event_log'::regclass`,
+    );
+    return rows.map(({ name }) => name);
+  };
+});
