@@ -47,22 +47,27 @@ export async function runRetention(
     blobs: 0,
     bytes: 0,
   };
-  const failures: unknown[] = [];
-  for (const { id, retentionDays } of await selectRetentions(deps.database)) {
-    if ((await round.goesOn?.()) === false) break;
+  const organizations = await selectRetentions(deps.database);
+  await eachInTurn(organizations, async ({ id, retentionDays }) => {
+    if ((await round.goesOn?.()) === false) return;
     const before = retentionDays === null ? null : deps.clock() - retentionDays * DAY_MS;
-    try {
-      const removed = await applyTo(deps, round, id, before);
-      for (const kind of Object.keys(total) as (keyof RetentionReport)[]) {
-        total[kind] += removed[kind];
-      }
-      if (Object.values(removed).some((count) => count > 0)) await note(deps, id, removed);
-    } catch (error) {
-      failures.push(error);
+    const removed = await applyTo(deps, round, id, before);
+    for (const kind of Object.keys(total) as (keyof RetentionReport)[]) {
+      total[kind] += removed[kind];
     }
-  }
-  if (failures.length > 0) throw failures[0];
+    if (Object.values(removed).some((count) => count > 0)) await note(deps, id, removed);
+  });
   return total;
+}
+
+/** One after the other, also when some fail. @throws the first failure, once all had their turn */
+export async function eachInTurn<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const item of items) await work(item).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function applyTo(

@@ -6,7 +6,13 @@ import { failureReport, type Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
 import { eraseLate, eraseOrganization, type ErasureDeps } from './erase-organization';
 import { selectErasures } from './erasure-store';
-import { runRetention, type RetentionDeps, type RetentionReport } from './run-retention';
+import {
+  eachInTurn,
+  runRetention,
+  type RetentionDeps,
+  type RetentionReport,
+} from './run-retention';
+import { createScrubSchedule } from './scrub-schedule';
 
 const MINUTE_MS = 60_000;
 /** Less than the time between two rounds, so that clocks of replicas may differ. */
@@ -35,6 +41,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
   const { sharedState, logger } = options;
   const token = randomUUID();
   const metrics = createRetentionMetrics(options.metrics);
+  const scrubWhenDue = createScrubSchedule(options.scrub);
   let isStopped = false;
   const holds = async (lease: string): Promise<boolean> =>
     !isStopped && (await sharedState.acquire(lease, token, LEASE_MS));
@@ -53,7 +60,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
         goesOn: () => holds('retention'),
       });
       metrics.done(report);
-      if (isThorough && report.messages > 0) await options.scrub();
+      await scrubWhenDue({ isDaily: isThorough, hasRemoved: report.messages > 0 });
     } finally {
       await sharedState.release('retention', token);
     }
@@ -74,7 +81,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
   };
   const erasures = async (): Promise<{ more: boolean }> => {
     const { running } = await options.database.asWorker((tx) => selectErasures(tx, LATE_DAYS));
-    for (const id of running) await erase(id);
+    await eachInTurn(running, erase);
     return { more: false };
   };
   const workers = [
