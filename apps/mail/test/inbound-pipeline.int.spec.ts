@@ -140,6 +140,33 @@ test('a message that cannot be processed is kept as an attachment with a notice,
   await parts.close();
 });
 
+test('an outage is no try, and a message that takes the database too long is', async () => {
+  const box = await newMailbox();
+  let code = '57P01';
+  const troubled = await openInbound(mail.database, {
+    read: async (raw) => {
+      if (Buffer.from(raw).includes('Slow')) throw Object.assign(new Error('failed'), { code });
+      return readMessage(raw);
+    },
+  });
+  const attempts = async () => {
+    const { rows } = await mail.database.inTenant(box.organizationId, (tx) =>
+      tx.query<{ attempts: number }>('select attempts from inbound_spool'),
+    );
+    return rows.map((row) => row.attempts);
+  };
+  const receive = (subject: string) => troubled.receive(box, [rawMessage({ Subject: subject })]);
+  await expect(receive('Slow')).rejects.toThrow('failed');
+  expect(await attempts()).toEqual([0]);
+  code = '57014';
+  await receive('Quick');
+  expect((await attempts())[0]).toBeGreaterThan(0);
+  const stored = await storedMessages(mail.database, box.organizationId, box.mailboxId);
+  expect(stored.map(({ subject }) => subject)).toEqual(['Quick']);
+  await mail.database.inTenant(box.organizationId, (tx) => tx.query('delete from inbound_spool'));
+  await troubled.close();
+});
+
 test('our own mail that comes back to its mailbox is not received', async () => {
   const box = await newMailbox();
   await mail.database.inTenant(box.organizationId, async (tx) => {

@@ -40,4 +40,4 @@ export {
   type Role,
   type Scope,
 } from './principal';
-export { isOutage } from './outage';
+export { isOutage, outageAsUnavailable } from './outage';

@@ -1,5 +1,5 @@
 import { DomainError, UnavailableError } from './errors';
-import { isOutage } from './outage';
+import { isOutage, outageAsUnavailable } from './outage';
 
 const withCode = (code: string, more: object = {}): Error =>
   Object.assign(new Error('x'), { code, ...more });
@@ -13,6 +13,15 @@ describe('isOutage', () => {
     withCode('ENOSPC'),
     // The socket file of a PostgreSQL that is not running.
     withCode('ENOENT', { syscall: 'connect' }),
+    Object.assign(new Error('x'), { name: 'PrismaClientInitializationError' }),
+    withCode('P1011'),
+    // Of Prisma's driver adapter, which has a kind of its own for some codes.
+    withCode('P2010', {
+      meta: { driverAdapterError: new Error('y', { cause: { originalCode: '53300' } }) },
+    }),
+    withCode('P2010', {
+      meta: { driverAdapterError: new Error('y', { cause: { kind: 'ConnectionClosed' } }) },
+    }),
     withCode('P2039', {
       meta: { driverAdapterError: new Error('y', { cause: { code: '57P03' } }) },
     }),
@@ -23,6 +32,13 @@ describe('isOutage', () => {
   it.each([
     withCode('ENOENT', { syscall: 'open' }),
     withCode('23505'),
+    withCode('P2002', {
+      meta: {
+        driverAdapterError: new Error('y', {
+          cause: { kind: 'UniqueConstraintViolation', originalCode: '23505' },
+        }),
+      },
+    }),
     withCode('P0001'),
     new DomainError('conflict', 'too_late', 'x'),
     new TypeError('x is not a function'),
@@ -30,5 +46,26 @@ describe('isOutage', () => {
     null,
   ])('does not take %p for an outage', (error) => {
     expect(isOutage(error)).toBe(false);
+  });
+});
+
+describe('outageAsUnavailable', () => {
+  it('puts the sentence in place of the words of a driver, and keeps them as the cause', () => {
+    const error = withCode('ECONNREFUSED');
+    expect(outageAsUnavailable(error, 'Away.')).toMatchObject({
+      kind: 'unavailable',
+      message: 'Away.',
+      cause: error,
+    });
+  });
+
+  it('leaves everything else as it is', () => {
+    for (const error of [
+      new DomainError('rate_limited', 'rate_limited', 'Too many.'),
+      withCode('23505'),
+      null,
+    ]) {
+      expect(outageAsUnavailable(error, 'Away.')).toBe(error);
+    }
   });
 });

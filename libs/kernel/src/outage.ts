@@ -1,12 +1,12 @@
-import { DomainError } from './errors';
+import { DomainError, UnavailableError } from './errors';
 
 const TRANSIENT_KINDS = new Set(['unavailable', 'deadline_exceeded', 'rate_limited']);
 /**
  * Connection exceptions, operator intervention (a cancelled statement, too), deadlock and serialization
- * failure, lack of resources, errors of the system (a disk), a lock that was not to be had, a session that
- * was ended, a server that only reads while another takes over.
+ * failure, lack of resources, errors of the system (a disk), a server that is not ready, a lock that was not to
+ * be had, a session that was ended, a server that only reads while another takes over.
  */
-const TRANSIENT_SQL = /^(08|57|40|53|58|55P03|25P03|25006)/;
+const TRANSIENT_SQL = /^(08|57|40|53|58|55000|55P03|25P03|25006)/;
 /** Of sockets, names, disks and descriptors, and of undici. */
 const TRANSIENT_SYSTEM = new Set([
   'ECONNREFUSED',
@@ -34,8 +34,9 @@ const TRANSIENT_SYSTEM = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_SOCKET',
 ]);
-/** Of the client of Redis, which has no codes. */
+/** Of the client of Redis, and of Prisma when it cannot begin; these have no codes. */
 const TRANSIENT_NAMES = new Set([
+  'PrismaClientInitializationError',
   'ClientClosedError',
   'ClientOfflineError',
   'ConnectionTimeoutError',
@@ -43,8 +44,11 @@ const TRANSIENT_NAMES = new Set([
   'SocketClosedUnexpectedlyError',
   'SocketTimeoutError',
 ]);
-/** Of Prisma: the server cannot be reached, does not answer, closed the connection; no connection was free; a write conflict. */
-const TRANSIENT_PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
+/** Of Prisma: the server is not there or not willing; no connection was free, or no time; a write conflict. */
+const TRANSIENT_PRISMA = /^(P1\d{3}|P2024|P2028|P2034)$/;
+/** Of its driver adapter, which keeps the code of PostgreSQL beside it. */
+const TRANSIENT_ADAPTER =
+  /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TooManyConnections)$/;
 const MOST_CAUSES = 5;
 
 /** What node-postgres says without a code when the server went away. */
@@ -65,6 +69,12 @@ export function isOutage(error: unknown): boolean {
   return false;
 }
 
+/** An outage in the words of a driver as `UnavailableError` with this sentence; everything else stays what it is. */
+export function outageAsUnavailable(error: unknown, sentence: string): unknown {
+  if (error instanceof DomainError || !isOutage(error)) return error;
+  return new UnavailableError(sentence, 1, error);
+}
+
 /** Prisma keeps what its driver said beside the error. */
 function causeOf(error: object): unknown {
   const { cause, meta } = error as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
@@ -75,8 +85,10 @@ function saysSo(error: object): boolean {
   if (error instanceof DomainError) return TRANSIENT_KINDS.has(error.kind);
   // What kafkajs marks so: a coordinator or leader that is moving, a broker that is loading.
   if ((error as { retriable?: unknown }).retriable === true) return true;
-  const { code, name, message, syscall } = error as Record<string, unknown>;
+  const { name, kind, message, syscall, originalCode } = error as Record<string, unknown>;
+  const { code = originalCode } = error as Record<string, unknown>;
   if (typeof name === 'string' && TRANSIENT_NAMES.has(name)) return true;
+  if (typeof kind === 'string' && TRANSIENT_ADAPTER.test(kind)) return true;
   if (typeof code !== 'string') return typeof message === 'string' && LOST_CONNECTION.test(message);
   if (syscall === 'connect' || TRANSIENT_SYSTEM.has(code) || TRANSIENT_PRISMA.test(code))
     return true;

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Registry } from 'prom-client';
-import { InvalidError, UnavailableError, isUuid } from '@dak/kernel';
+import { InvalidError, isUuid, outageAsUnavailable } from '@dak/kernel';
 import { Database, IDLE_IN_TRANSACTION_MS, type SqlExecutor } from '@dak/platform/postgres';
 import { Prisma, PrismaClient } from '../generated/prisma/client';
 
@@ -79,13 +79,10 @@ export class GatewayStore {
         ),
       );
     } catch (error) {
-      throw isUnreachable(error)
-        ? new UnavailableError(
-            'The database is not available or too busy. Try again in a moment.',
-            1,
-            error,
-          )
-        : error;
+      throw outageAsUnavailable(
+        error,
+        'The database is not available or too busy. Try again in a moment.',
+      );
     }
   }
 }
@@ -97,26 +94,6 @@ async function queryWith<Row>(
 ): Promise<{ rows: Row[]; rowCount: number }> {
   const rows = await db.$queryRawUnsafe<Row[]>(text, ...values);
   return { rows, rowCount: rows.length };
-}
-
-/** P1xxx: the server is not there or not willing; P2024, P2028: no connection or no time; P2034: a deadlock. */
-const UNREACHABLE = /^(P1\d{3}|P2024|P2028|P2034)$/;
-
-/** What the adapter reports instead: by kind, or as PostgreSQL's own class 08, 53 or 57, 55000 and 25P03. */
-const UNREACHABLE_KIND =
-  /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TooManyConnections)$/;
-const UNREACHABLE_STATE = /^(08...|53...|57P0[1-5]|55000|25P03)$/;
-
-function isUnreachable(error: unknown): boolean {
-  if (error instanceof Prisma.PrismaClientInitializationError) return true;
-  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return false;
-  const adapter = error.meta?.['driverAdapterError'] as
-    { cause?: { kind?: string; originalCode?: string } } | undefined;
-  return (
-    UNREACHABLE.test(error.code) ||
-    UNREACHABLE_KIND.test(adapter?.cause?.kind ?? '') ||
-    UNREACHABLE_STATE.test(adapter?.cause?.originalCode ?? '')
-  );
 }
 
 /** True when a unique constraint refused the row. */

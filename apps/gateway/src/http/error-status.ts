@@ -1,4 +1,4 @@
-import { DomainError, UnavailableError, type ErrorKind, type ReplyCode } from '@dak/kernel';
+import { DomainError, outageAsUnavailable, type ErrorKind, type ReplyCode } from '@dak/kernel';
 
 /** The one place where an error kind becomes an HTTP status. */
 export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
@@ -50,27 +50,11 @@ const RETRY_KINDS: ReadonlySet<ErrorKind> = new Set([
   'deadline_exceeded',
 ]);
 
-/** SQLSTATE class 08, shutdown of the server, no more connections; errors of the socket below. */
-const LOST_CONNECTION = /^(08...|57P0[1-5]|53300|55000|E(CONN|PIPE|HOST|NET)\w*|ETIMEDOUT)$/;
-
-/** A connection that broke under a request, told in the words of its driver. */
-function isLostConnection(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  return (
-    (typeof code === 'string' && LOST_CONNECTION.test(code)) ||
-    /^Connection terminated/.test(error.message) ||
-    isLostConnection(error.cause)
-  );
-}
-
-/** Turns a lost connection into `unavailable`; everything else stays what it is. */
+/** Turns an outage into `unavailable`; everything else stays what it is. */
 export function asDependencyFailure(error: unknown): unknown {
-  if (error instanceof DomainError || !isLostConnection(error)) return error;
-  return new UnavailableError(
-    'Something this request depends on is not reachable. Try again in a moment.',
-    1,
+  return outageAsUnavailable(
     error,
+    'Something this request depends on is not reachable. Try again in a moment.',
   );
 }
 

@@ -8,4 +8,5 @@ export {
 export type { PreparedStatement, SqlExecutor } from './sql';
 export { statementName } from './statement-name';
 export { toRfc3339 } from './timestamps';
+export { tookTooLong } from './unavailable';
 export { eraseTenant, tenantTables, type EraseOptions } from './erase-tenant';

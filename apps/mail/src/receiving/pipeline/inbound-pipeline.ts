@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DomainError } from '@dak/kernel';
+import { isOutage } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { failureReport, type FailureLog } from '@dak/platform/logging';
-import type { Database } from '@dak/platform/postgres';
+import { tookTooLong, type Database } from '@dak/platform/postgres';
 import type { SpoolEntry } from '../../spool/spool-entry';
 import { createSpoolLeases } from '../../spool/spool-leases';
 import {
@@ -169,7 +169,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
       if (entry.attempts > MAX_ATTEMPTS) await storeOpaque(entry);
       else await storeInTime(entry.organizationId, new Map([[entry.id, entry]]), NEVER);
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (isAway(error)) throw error;
       await defer(entry, error);
     }
     left.delete(entry.id);
@@ -186,7 +186,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     try {
       await storeInTime(organizationId, left, signal);
     } catch (error) {
-      if (isOutage(error)) {
+      if (isAway(error)) {
         for (const entry of troubled) left.set(entry.id, entry);
         throw error;
       }
@@ -276,10 +276,10 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   };
 }
 
-/** The database or the blob store is away, not the message at fault. */
-function isOutage(error: unknown): boolean {
-  if (error instanceof DomainError) return error.kind === 'unavailable';
-  const code =
-    typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-  return /^(08|53|57)/.test(code) || /^(E(CONN|PIPE|TIMEDOUT|NOSPC|MFILE|IO$)|UND_)/.test(code);
+/**
+ * The database or the blob store is away: no message is at fault, and none is counted as tried. What took too long
+ * may lie in the message.
+ */
+function isAway(error: unknown): boolean {
+  return isOutage(error) && !tookTooLong(error);
 }
