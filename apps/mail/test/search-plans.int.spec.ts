@@ -160,6 +160,37 @@ describe('search', () => {
     }
   });
 
+  it('finds the newest first when the index finds more than is read, and says that totals are estimates', async () => {
+    const few: SearchLimits = { ...WAYS['by the index']!, found: 5 };
+    for (const caller of [admin, assigned, inSales]) {
+      for (const [typed, matches] of CASES) {
+        const all = stored.filter(matches).length;
+        const expected = stored.filter((row) => visibleTo(caller)(row) && matches(row));
+        const ids = expected.map((row) => row.conversationId);
+        const listed = await listFor(caller, typed, few);
+        expect([typed, listed.ids]).toEqual([typed, ids.slice(0, PAGE.perPage + 1)]);
+        const hits = await searchFor(caller, typed, few);
+        expect([typed, hits.ids.sort()]).toEqual([typed, ids.sort()]);
+        if (all < 5) continue;
+        const isCut = caller === admin || expected.length >= 5;
+        if (isCut) expect([listed.total.isEstimate, hits.total.isEstimate]).toEqual([true, true]);
+      }
+    }
+  });
+
+  it('finds a conversation by its number, also when the number is a common word', async () => {
+    const { rows } = await mail.database.inTenant(organizationId, (tx) =>
+      tx.query<{ number: number }>(
+        'select number from conversation where organization_id = $1 and id = $2',
+        [organizationId, stored[200]!.conversationId],
+      ),
+    );
+    for (const limits of [...Object.values(WAYS), COMMON]) {
+      const { ids } = await listFor(admin, String(rows[0]!.number), limits);
+      expect(ids).toEqual([stored[200]!.conversationId]);
+    }
+  });
+
   it('finds the one visible message among many that the caller does not see', async () => {
     const many = Array.from({ length: 12_000 }, () => ({
       conversationId: uuidv7(),

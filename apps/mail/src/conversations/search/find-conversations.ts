@@ -14,10 +14,12 @@ import {
   type ConversationSort,
 } from './listed-conversations';
 import {
+  MOST_WALKED,
   NEWEST_OF_CONVERSATION,
   planSearch,
+  walkInstead,
   type SearchLimits,
-  type SearchPlan,
+  type WalkPlan,
 } from './search-plan';
 import { textQuery, type TextQuery } from './text-query';
 
@@ -26,9 +28,6 @@ export interface FoundConversations {
   rows: ConversationTexts[];
   total: { count: number; isEstimate: boolean };
 }
-
-/** More conversations than these are not walked through for one page. */
-const MOST_WALKED = 20_000;
 
 /** A page of the conversations with the words in any of their messages, or with the number. */
 export async function findConversations(
@@ -49,21 +48,21 @@ export async function findConversations(
   const direction = sort.descending ? 'desc' : 'asc';
   const found =
     query === null || plan === null ? null : foundMessages(statement, query, filter, sort, plan);
-  const number = /^#?(\d{1,15})$/.exec(filter.query)?.[1];
+  const number = numberIn(filter.query);
   const ids = [
     ...(found === null ? [] : [`select f.conversation_id as id from (${found.rows}) f`]),
-    ...(number === undefined
+    ...(number === null
       ? []
       : [
           `select c.id from conversation c
-            where c.organization_id = ${organization} and c.number = ${statement.add(Number(number))}`,
+            where c.organization_id = ${organization} and c.number = ${statement.add(number)}`,
         ]),
   ];
   if (ids.length === 0) return { rows: [], total: { count: 0, isEstimate: false } };
   const conditions = [...rowConditions(statement, filter), ...isListed(statement, filter, 'c')];
   const after =
     window.after === null ? 'true' : isAfter(statement, sort, window.after, 'l.at', 'l.id');
-  const { rows } = await tx.query<ConversationTexts & { total: number }>(
+  const { rows } = await tx.query<ConversationTexts & { total: number; is_cut: boolean }>(
     `with ${found?.before ?? ''}
          found as materialized (${ids.join(' union ')}),
          listed as materialized (
@@ -74,13 +73,16 @@ export async function findConversations(
            select l.id, l.at from listed l where ${after}
             order by l.at ${direction}, l.id ${direction}
             limit ${window.perPage + 1} offset ${window.offset})
-    select t.total, ${CONVERSATION_TEXT_COLUMNS}
-      from (select count(*)::int as total from listed) t
+    select t.total, t.is_cut, ${CONVERSATION_TEXT_COLUMNS}
+      from (select count(*)::int as total, ${found?.isCut ?? 'false'} as is_cut from listed) t
       left join page p on true
       left join conversation c on c.organization_id = ${organization} and c.id = p.id
      order by p.at ${direction}, p.id ${direction}`,
     statement.values,
   );
+  if (query !== null && plan?.kind === 'index' && rows[0]?.is_cut === true) {
+    return walkTo(tx, principal, query, filter, sort, window, walkInstead(plan));
+  }
   const count = rows[0]?.total ?? 0;
   return {
     rows: rows.filter((row) => row.id !== null),
@@ -93,10 +95,10 @@ async function walkTo(
   tx: SqlExecutor,
   principal: Principal,
   query: TextQuery,
-  filter: ConversationFilter,
+  filter: ConversationFilter & { query: string },
   sort: ConversationSort,
   window: PageWindow,
-  plan: Extract<SearchPlan, { kind: 'walk' }>,
+  plan: WalkPlan,
 ): Promise<FoundConversations> {
   const statement = new ListStatement(principal);
   const { organization } = statement;
@@ -105,6 +107,16 @@ async function walkTo(
   const most = Math.min(MOST_WALKED, Math.max(plan.most, Math.ceil((2 * needed) / plan.share)));
   const { visible, heads } = firstListed(statement, filter, sort, most, window.after);
   const words = `${statement.add(query.text)}::tsquery`;
+  const number = numberIn(filter.query);
+  const isNumbered =
+    number === null
+      ? ''
+      : `union
+         select c.id, c.${sort.column}
+           from conversation c
+          where c.organization_id = ${organization} and c.number = ${statement.add(number)}
+            and ${[...rowConditions(statement, filter), ...isListed(statement, filter, 'c')].join(' and ')}
+            and ${window.after === null ? 'true' : isAfter(statement, sort, window.after, `c.${sort.column}`, 'c.id')}`;
   const { rows } = await tx.query<ConversationTexts>(
     `with ${visible}
          page as (
@@ -119,7 +131,8 @@ async function walkTo(
                                 order by m.sort_at desc, m.id desc
                                 limit ${NEWEST_OF_CONVERSATION}) m
                    where m.search @@ ${words})
-            order by w.at ${direction}, w.id ${direction}
+           ${isNumbered}
+            order by at ${direction}, id ${direction}
             limit ${window.perPage + 1} offset ${window.offset})
     select ${CONVERSATION_TEXT_COLUMNS}
       from page p
@@ -134,4 +147,10 @@ async function walkTo(
     rows,
     total: { count: Math.max(estimate, window.offset + rows.length), isEstimate: true },
   };
+}
+
+/** What was typed may be the number of a conversation. */
+function numberIn(typed: string): number | null {
+  const digits = /^#?(\d{1,15})$/.exec(typed)?.[1];
+  return digits === undefined ? null : Number(digits);
 }

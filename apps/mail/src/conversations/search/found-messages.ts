@@ -9,31 +9,36 @@ import {
 import { NEWEST_OF_CONVERSATION, type SearchPlan } from './search-plan';
 import type { TextQuery } from './text-query';
 
-/** Messages that the index may find; more are not read, whichever they are. */
-const MOST_FOUND = 100_000;
+/** Parts of a statement. */
+export interface FoundMessages {
+  /** Common table expressions, with a comma behind them. */
+  before: string;
+  /** Rows `(id, conversation_id, sort_at)`, narrowed to the list of the caller. */
+  rows: string;
+  /** Whether the index has found more than were read, so that some of the rows are missing. */
+  isCut: string;
+}
 
-/**
- * SQL of the messages that a search finds, rows `(id, conversation_id, sort_at)`, narrowed to the list
- * of the caller; and of the common table expressions before it.
- */
+/** SQL of the messages that a search finds. */
 export function foundMessages(
   statement: ListStatement,
   query: TextQuery,
   filter: ConversationFilter,
   sort: ConversationSort,
   plan: SearchPlan,
-): { before: string; rows: string } {
+): FoundMessages {
   const { organization } = statement;
   if (plan.kind === 'index') {
     const indexed = `${statement.add(plan.indexed)}::tsquery`;
     const whole = `${statement.add(plan.whole)}::tsquery`;
     const conditions = [...rowConditions(statement, filter), ...isListed(statement, filter, 'c')];
     return {
-      before: '',
+      before: `indexed as materialized (select * from find_messages(${indexed}, ${whole}, ${plan.most})),`,
       rows: `select s.id, s.conversation_id, s.sort_at
-               from find_messages(${indexed}, ${whole}, ${MOST_FOUND}) s
+               from indexed s
                join conversation c on c.organization_id = ${organization} and c.id = s.conversation_id
               where ${conditions.join(' and ')}`,
+      isCut: `(select count(*) >= ${plan.most} from indexed)`,
     };
   }
   const words = `${statement.add(query.text)}::tsquery`;
@@ -54,5 +59,6 @@ export function foundMessages(
                    where m.organization_id = ${organization} and m.conversation_id = w.id
                    ${newest}) m
             where m.search @@ ${words}`,
+    isCut: 'false',
   };
 }

@@ -30,7 +30,13 @@ export type SearchPlan =
       indexed: string;
       /** Text of the tsquery that is tested on what it finds; null = `indexed` says it all. */
       whole: string | null;
+      /** Messages that it may find; when there are so many, {@link walkInstead}. */
+      most: number;
+      share: number;
     };
+
+type IndexPlan = Extract<SearchPlan, { kind: 'index' }>;
+export type WalkPlan = Extract<SearchPlan, { kind: 'walk' }>;
 
 export interface SearchLimits {
   /** Conversations of which the messages are tested to learn how common the words are. */
@@ -42,6 +48,8 @@ export interface SearchLimits {
   common: number;
   /** Conversations to walk through for common words. */
   walked: number;
+  /** Messages that are taken from the index. */
+  found: number;
 }
 
 /**
@@ -54,7 +62,11 @@ export const SEARCH_LIMITS: SearchLimits = {
   completeMessages: 5_000,
   common: 0.05,
   walked: 1_000,
+  found: 100_000,
 };
+
+/** More conversations than these are not walked through for one page. */
+export const MOST_WALKED = 20_000;
 
 /** Messages of one conversation that are tested where not all have to be. */
 export const NEWEST_OF_CONVERSATION = 50;
@@ -93,7 +105,16 @@ export async function planSearch(
   if (probe.found >= limits.common * probe.tested) {
     return { kind: 'walk', most: limits.walked, isComplete: false, share };
   }
-  return { kind: 'index', ...indexQuery(query, probe) };
+  return { kind: 'index', ...indexQuery(query, probe), most: limits.found, share };
+}
+
+/**
+ * For an index that has found more than fit, in no order: rare in the first conversations of the list and
+ * many all the same, in a large organization or in mailboxes that are not the caller's. The first
+ * {@link MOST_WALKED} conversations are searched then.
+ */
+export function walkInstead({ share }: IndexPlan): WalkPlan {
+  return { kind: 'walk', most: MOST_WALKED, isComplete: false, share };
 }
 
 /** The rarest words, and the mailboxes; whatever is left out is tested on what they find. */

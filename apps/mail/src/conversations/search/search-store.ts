@@ -4,7 +4,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ConversationFilter } from './conversation-filter';
 import { foundMessages } from './found-messages';
 import { ListStatement } from './listed-conversations';
-import { planSearch, type SearchLimits } from './search-plan';
+import { planSearch, walkInstead, type SearchLimits, type SearchPlan } from './search-plan';
 import type { TextQuery } from './text-query';
 
 export interface Hit {
@@ -27,6 +27,11 @@ const NEWEST_FIRST = { column: 'last_message_at', descending: true } as const;
 /** So that the position in a cursor is the same number again. */
 const SCORE_DIGITS = 6;
 
+export interface FoundHits {
+  hits: Hit[];
+  total: { count: number; isEstimate: boolean };
+}
+
 /** @returns the hits of the page and one more, and how many there are; an estimate is at least that many */
 export async function selectHits(
   tx: SqlExecutor,
@@ -36,10 +41,28 @@ export async function selectHits(
   types: readonly Hit['type'][],
   window: PageWindow,
   limits?: SearchLimits,
-): Promise<{ hits: Hit[]; total: { count: number; isEstimate: boolean } }> {
+): Promise<FoundHits> {
   const plan = await planSearch(tx, principal, query, filter, NEWEST_FIRST, limits);
+  const { isCut, ...found } = await readHits(tx, principal, query, filter, types, window, plan);
+  if (plan.kind === 'walk' || !isCut) return found;
+  return readHits(tx, principal, query, filter, types, window, walkInstead(plan));
+}
+
+async function readHits(
+  tx: SqlExecutor,
+  principal: Principal,
+  query: TextQuery,
+  filter: ConversationFilter,
+  types: readonly Hit['type'][],
+  window: PageWindow,
+  plan: SearchPlan,
+): Promise<FoundHits & { isCut: boolean }> {
   const statement = new ListStatement(principal);
-  const { before, rows: matches } = foundMessages(statement, query, filter, NEWEST_FIRST, plan);
+  const {
+    before,
+    rows: matches,
+    isCut,
+  } = foundMessages(statement, query, filter, NEWEST_FIRST, plan);
   const words = `${statement.add(query.text)}::tsquery`;
   const wanted = statement.add(types);
   const after =
@@ -49,7 +72,7 @@ export async function selectHits(
                                   ${statement.add(window.after[2])}::uuid)`;
   const escaped = (text: string) =>
     `replace(replace(replace(${text}, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
-  const { rows } = await tx.query<Hit & { matched: number; total: number }>(
+  const { rows } = await tx.query<Hit & { matched: number; total: number; is_cut: boolean }>(
     `with ${before}
           matches as materialized (${matches}),
           newest as materialized (
@@ -72,12 +95,13 @@ export async function selectHits(
             select h.* from hits h where ${after}
              order by h.score desc, h.at desc, h.id desc
              limit ${window.perPage + 1} offset ${window.offset})
-     select t.matched, t.total, p.type, p.id, p.conversation_id, m.mailbox_id, m.subject, m.preview, p.at, p.score::float8 as score,
+     select t.matched, t.total, t.is_cut, p.type, p.id, p.conversation_id, m.mailbox_id, m.subject, m.preview, p.at, p.score::float8 as score,
             ts_headline('simple', ${escaped('m.subject')}, ${words},
                         'StartSel=<mark>, StopSel=</mark>, HighlightAll=true') as subject_mark,
             ts_headline('simple', ${escaped("left(coalesce(m.text_new, m.body_text, ''), 20000)")}, ${words},
                         'StartSel=<mark>, StopSel=</mark>, MaxFragments=3, MaxWords=20, MinWords=5, FragmentDelimiter=" … "') as text_mark
-       from (select (select count(*) from matches)::int as matched, (select count(*) from hits)::int as total) t
+       from (select (select count(*) from matches)::int as matched, (select count(*) from hits)::int as total,
+                    ${isCut} as is_cut) t
        left join page p on true
        left join message m on m.organization_id = ${statement.organization} and m.id = p.message_id
       order by p.score desc, p.at desc, p.id desc`,
@@ -85,6 +109,7 @@ export async function selectHits(
   );
   return {
     hits: rows.filter((row) => row.id !== null),
+    isCut: rows[0]?.is_cut === true,
     total: totalOf(
       rows[0]?.matched ?? 0,
       rows[0]?.total ?? 0,
