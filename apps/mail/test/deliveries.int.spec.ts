@@ -7,6 +7,7 @@ import {
   tryAgainIn,
   type SmtpSink,
 } from '@dak/testing/smtp-sink';
+import type { Transport } from '../src/delivery/transports/transport';
 import { principal, contextOf, insertMailbox, outboxEvents } from './mail-fixtures';
 import {
   composeRequest,
@@ -43,6 +44,14 @@ async function admin<Row>(text: string, values: unknown[] = []): Promise<Row[]> 
     const { rows } = await tx.query<Row>(text, values);
     return rows;
   });
+}
+
+async function untilEnded(check: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!check()) {
+    if (Date.now() > deadline) throw new Error('nothing has given way');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 async function eventTypes(): Promise<string[]> {
@@ -201,6 +210,36 @@ it('does not try again and again at once what cannot be read', async () => {
   await untilDeliveries(sending, caller, other, ([one]) => one?.state === 'deferred');
   const [one] = await deliveriesOf(sending, caller, id);
   expect(one).toMatchObject({ state: 'sending', attempts: 1 });
+});
+
+it('serves a healthy server beside more organizations with tarpits than there are places for slow mail', async () => {
+  const isTarpit = (recipient: string) => recipient.endsWith('@tarpit.example');
+  let ended = 0;
+  const transport: Transport = {
+    name: 'relay',
+    routeOf: (recipient) => recipient,
+    send: async ({ recipients }, _onPhase, _organizationId, giveWay) => {
+      const [recipient = ''] = recipients;
+      if (!isTarpit(recipient)) return [{ recipient, outcome: 'accepted', phase: 'accepted' }];
+      await new Promise((resolve) => giveWay?.addEventListener('abort', resolve));
+      ended += 1;
+      return [{ recipient, outcome: 'deferred', phase: 'greeting', reason: 'too slow' }];
+    },
+    close: () => Promise.resolve(),
+  };
+  const options = { maxDeliveries: 8, maxSlow: 8, slowAfterMs: 50, leaseSeconds: 600 };
+  const worker = await sending.worker(transport, options);
+  for (let count = 0; count < 6; count += 1) {
+    const neighbor = principal({ type: 'api_key' });
+    const { id } = await insertMailbox(sending.mail.database, neighbor.organizationId);
+    const to = Array.from({ length: 8 }, (_, index) => `a${index}@tarpit.example`);
+    const request = composeRequest({ mailboxId: id, to });
+    await sending.handlers.compose(request, contextOf(neighbor));
+  }
+  await untilEnded(() => ended > 0);
+  const id = await send(['ann@healthy.example']);
+  await untilDeliveries(sending, caller, id, (all) => all[0]?.state === 'sent');
+  await worker.stop(0);
 });
 
 it('does not send for a mailbox that was deleted meanwhile', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isOutage, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { readProcessName } from '@dak/platform/deployment';
-import { FairSlots } from '@dak/platform/fair-slots';
+import { FairSlots, type Slot } from '@dak/platform/fair-slots';
 import type { Database } from '@dak/platform/postgres';
 import type { AddressDirectory } from '../mailboxes/addresses/address-directory';
 import { createAttemptRecorder } from './attempt-recorder';
@@ -93,6 +93,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   /** Nothing could be claimed but of organizations that have all their places. */
   let isCrowded = false;
   const jobs = new Set<Promise<void>>();
+  /** By the place that it takes, how a delivery is asked to end; those that were asked are not in it. */
+  const patient = new Map<Slot, AbortController>();
   let active: { owner: string; journal: DeliveryJournal; handOver: HandOver } | null = null;
   let stopping = false;
   let wanted = false;
@@ -121,28 +123,49 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   };
 
   /** When work fails for an outage, its deliveries are taken up again with the next claim; else when their leases have run out. */
-  const run = (deliveries: readonly ClaimedDelivery[], work: () => Promise<void>): void => {
+  const run = (
+    deliveries: readonly ClaimedDelivery[],
+    work: (giveWay: AbortSignal) => Promise<void>,
+  ): void => {
+    const ending = new AbortController();
     const taken = deliveries.map((delivery) => {
       inFlight.add(delivery);
-      return slots.take(delivery.organizationId);
+      const slot = slots.take(delivery.organizationId);
+      patient.set(slot, ending);
+      return slot;
     });
     const { organizationId } = deliveries[0]!;
-    const job: Promise<void> = work()
+    const job: Promise<void> = work(ending.signal)
       .catch(failed)
       .finally(() => {
         for (const delivery of deliveries) inFlight.delete(delivery);
-        for (const slot of taken) slots.release(slot);
+        for (const slot of taken) {
+          slots.release(slot);
+          patient.delete(slot);
+        }
         jobs.delete(job);
         if (wanted && (!isCrowded || slots.roomOf(organizationId) >= handful)) wake();
       });
     jobs.add(job);
   };
 
+  /**
+   * When even the places for what is slow are taken, servers that keep us waiting have had their time: their
+   * mail is tried again later, that of the organization with most of it first.
+   */
+  const makeRoom = (): void => {
+    if (slots.freeInMs() !== null) return;
+    for (const slot of slots.longestOfMost(handful, (one) => !patient.has(one))) {
+      patient.get(slot)?.abort();
+      patient.delete(slot);
+    }
+  };
+
   const claimUntilIdle = async (owner: string, handOver: HandOver): Promise<void> => {
     while (wanted && !stopping) {
       isCrowded = false;
       const limit = slots.room();
-      if (limit < handful) return;
+      if (limit < handful) return makeRoom();
       wanted = false;
       await takeBackLost(owner);
       const rooms = new Map(
@@ -195,7 +218,9 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
         run([delivery], () => handOver.deliverHere(delivery, verdict));
       }
     });
-    for (const batch of inBatches(outgoing, transport)) run(batch, () => handOver.sendOut(batch));
+    for (const batch of inBatches(outgoing, transport)) {
+      run(batch, (giveWay) => handOver.sendOut(batch, giveWay));
+    }
   };
 
   /** The answer to a claim may have been lost with its connection, and so may work that failed with it. */

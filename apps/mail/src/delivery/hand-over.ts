@@ -17,8 +17,11 @@ import type { RawCache } from './raw-cache';
 import type { Transport } from './transports/transport';
 
 export interface HandOver {
-  /** Through the transport; all of one submission and route, so in one SMTP transaction. */
-  sendOut(deliveries: readonly ClaimedDelivery[]): Promise<void>;
+  /**
+   * Through the transport; all of one submission and route, so in one SMTP transaction.
+   * @param giveWay see `Transport.send`
+   */
+  sendOut(deliveries: readonly ClaimedDelivery[], giveWay?: AbortSignal): Promise<void>;
   /** To a mailbox of this deployment. */
   deliverHere(delivery: ClaimedDelivery, verdict: RecipientVerdict): Promise<void>;
   /**
@@ -92,7 +95,10 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     }
   };
 
-  const attempt = async (deliveries: readonly ClaimedDelivery[]): Promise<RecipientResult[]> => {
+  const attempt = async (
+    deliveries: readonly ClaimedDelivery[],
+    giveWay?: AbortSignal,
+  ): Promise<RecipientResult[]> => {
     const first = deliveries[0]!;
     const recipients = deliveries.map(({ recipient }) => recipient);
     try {
@@ -102,7 +108,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
         if (!(await finalDots.submit(deliveries))) throw new LeaseLost();
       };
       const submission = { mailFrom: first.mailFrom, recipients, raw };
-      return await transport.send(submission, onPhase, first.organizationId);
+      return await transport.send(submission, onPhase, first.organizationId, giveWay);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       deps.onError(error);
@@ -118,11 +124,11 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   };
 
   return {
-    async sendOut(deliveries) {
+    async sendOut(deliveries, giveWay) {
       const startedAt = clock();
       let outcomes: RecipientResult[];
       try {
-        outcomes = await attempt(deliveries);
+        outcomes = await attempt(deliveries, giveWay);
       } catch (error) {
         if (error instanceof LeaseLost) return;
         throw error;

@@ -39,6 +39,22 @@ describe('slots', () => {
     expect(slots.freeInMs()).toBeNull();
   });
 
+  it('name first what has been slow for longest, of those who have most of it', () => {
+    const slots = open();
+    const first = slots.take('modest');
+    now = 1;
+    const greedy = [1, 2, 3].map(() => slots.take('greedy'));
+    now = 500;
+    slots.take('quick');
+    now = 1_400;
+    expect(slots.longestOfMost(2, () => false)).toEqual(greedy.slice(0, 2));
+    expect(slots.longestOfMost(9, (slot) => slot === greedy[0])).toEqual([
+      greedy[1],
+      first,
+      greedy[2],
+    ]);
+  });
+
   it('are given back once, quick or slow', () => {
     const slots = open();
     const [first, second] = [slots.take('a'), slots.take('a')];

@@ -79,6 +79,24 @@ export class FairSlots {
     return Math.max(0, oldest.since + this.#options.slowAfterMs - this.#options.now());
   }
 
+  /** What is slow, longest first, of the tenant that has most of it; up to so much, passing over some. */
+  longestOfMost(count: number, isPassedOver: (slot: Slot) => boolean): Slot[] {
+    this.#age();
+    const before = this.#options.now() - this.#options.slowAfterMs;
+    const slow = [...this.#slow, ...this.#quick].filter(
+      (slot) => slot.since <= before && !isPassedOver(slot),
+    );
+    const groups = [...Map.groupBy(slow, ({ tenant }) => tenant).values()];
+    const chosen: Slot[] = [];
+    while (chosen.length < count) {
+      const most = groups.reduce<Slot[]>((a, b) => (b.length > a.length ? b : a), []);
+      const slot = most.shift();
+      if (slot === undefined) break;
+      chosen.push(slot);
+    }
+    return chosen;
+  }
+
   #age(): void {
     const { slowAfterMs, mostSlow, now } = this.#options;
     const before = now() - slowAfterMs;

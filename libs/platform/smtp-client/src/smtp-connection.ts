@@ -180,8 +180,8 @@ export class SmtpConnection {
     });
   }
 
-  destroy(): void {
-    this.#fail(new SmtpConnectionError('closed', 'Closed by us'));
+  destroy(why = 'Closed by us'): void {
+    this.#fail(new SmtpConnectionError('closed', why));
   }
 
   #listen(socket: Socket): void {

@@ -1,5 +1,12 @@
 import { UnavailableError } from '@dak/kernel';
-import { delay, replyAndClose, reply, startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import {
+  delay,
+  replyAndClose,
+  reply,
+  silence,
+  startSmtpSink,
+  type SmtpSink,
+} from '@dak/testing/smtp-sink';
 import type { SmtpEndpoint } from './smtp-endpoint';
 import type { SmtpPhase } from './smtp-phase';
 import { createSmtpPool, type SmtpPool } from './smtp-pool';
@@ -23,7 +30,8 @@ afterEach(async () => {
 
 function send(
   extra: Partial<SmtpEndpoint> = {},
-  onPhase: (phase: SmtpPhase) => void = () => undefined,
+  onPhase: (phase: SmtpPhase) => unknown = () => undefined,
+  giveWay?: AbortSignal,
 ) {
   const endpoint: SmtpEndpoint = {
     protocol: 'smtp',
@@ -33,7 +41,7 @@ function send(
     localName: 'client.example',
     ...extra,
   };
-  return pool.send(endpoint, submission, onPhase);
+  return pool.send(endpoint, submission, (phase) => void onPhase(phase), '', giveWay);
 }
 
 describe('the SMTP pool', () => {
@@ -56,6 +64,36 @@ describe('the SMTP pool', () => {
     const results = await Promise.all(Array.from({ length: 8 }, () => send()));
     expect(results.flat().every(({ outcome }) => outcome === 'accepted')).toBe(true);
     expect(sink.connections).toBe(2);
+  });
+
+  it('gives way when it is asked to: waiting, and before the final dot', async () => {
+    pool = createSmtpPool({ maxConnections: 1, maxSlow: 0 });
+    for (const phase of ['greeting', 'mail', 'data'] as const) {
+      sink.setScript((step) => (step.phase === phase ? silence() : undefined));
+      const [first, second] = [new AbortController(), new AbortController()];
+      let reach: () => void = () => undefined;
+      const reached = new Promise<void>((resolve) => (reach = resolve));
+      const running = send({}, (at) => at === phase && reach(), first.signal);
+      const waiting = send({}, () => undefined, second.signal);
+      await reached;
+      second.abort();
+      expect(await waiting).toMatchObject([{ outcome: 'deferred', phase: 'connect' }]);
+      first.abort();
+      expect(await running).toMatchObject([{ outcome: 'deferred', phase }]);
+      expect(pool.size).toBe(0);
+    }
+    sink.setScript(() => undefined);
+    expect(await send()).toMatchObject([{ outcome: 'accepted' }]);
+  });
+
+  it('lets a server go on that has the final dot, and does not send what it is asked to leave', async () => {
+    pool = createSmtpPool();
+    sink.setScript(({ phase }) => (phase === 'final_dot' ? delay(300) : undefined));
+    const ending = new AbortController();
+    const sent = send({}, (phase) => phase === 'final_dot' && ending.abort(), ending.signal);
+    expect(await sent).toMatchObject([{ outcome: 'accepted' }]);
+    expect(await send({}, () => undefined, ending.signal)).toMatchObject([{ outcome: 'deferred' }]);
+    expect(sink.messages).toHaveLength(1);
   });
 
   it('does not share connections between names or credentials', async () => {

@@ -6,6 +6,7 @@ import type { SmtpEndpoint } from './smtp-endpoint';
 import type { OnSmtpPhase, RecipientResult } from './smtp-phase';
 import {
   closeSmtpSession,
+  GAVE_WAY,
   openSmtpSession,
   SmtpSessionError,
   type SmtpSession,
@@ -32,12 +33,14 @@ export interface SmtpPool {
   /**
    * As `sendSmtp`, over a kept connection where there is one. Phases then begin at `mail`.
    * @param tenant Whose mail it is; tenants that wait for the endpoint take turns.
+   * @param giveWay Others wait: the attempt is deferred at once, or, when the final dot was written, soon.
    */
   send(
     endpoint: SmtpEndpoint,
     submission: SmtpSubmission,
     onPhase: OnSmtpPhase,
     tenant?: string,
+    giveWay?: AbortSignal,
   ): Promise<RecipientResult[]>;
   /** Open connections, in use and kept. */
   readonly size: number;
@@ -47,6 +50,12 @@ export interface SmtpPool {
    */
   close(graceMs?: number): Promise<void>;
 }
+
+/**
+ * Milliseconds that the reply to a final dot has when others wait: without it nobody knows whether the
+ * message was taken, and scanners take their time there.
+ */
+const DOT_PATIENCE_MS = 60_000;
 
 /** The connections to one endpoint. */
 interface Lane {
@@ -88,14 +97,28 @@ export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
     return lane;
   };
 
-  const claimSlot = async (lane: Lane, tenant: string): Promise<Slot> => {
+  const claimSlot = async (lane: Lane, tenant: string, giveWay?: AbortSignal): Promise<Slot> => {
     if (closed) throw closedError();
-    return new Promise((resolve, reject) => {
-      const waiting = lane.waiting.get(tenant) ?? [];
-      waiting.push({ resolve, reject });
-      lane.waiting.set(tenant, waiting);
-      admit(lane);
-    });
+    if (giveWay?.aborted === true) throw new SmtpSessionError('connect', GAVE_WAY);
+    let endEarly = () => undefined as void;
+    try {
+      return await new Promise((resolve, reject) => {
+        const waiter = { resolve, reject };
+        const waiting = lane.waiting.get(tenant) ?? [];
+        waiting.push(waiter);
+        lane.waiting.set(tenant, waiting);
+        endEarly = () => {
+          const left = (lane.waiting.get(tenant) ?? []).filter((other) => other !== waiter);
+          if (left.length > 0) lane.waiting.set(tenant, left);
+          else lane.waiting.delete(tenant);
+          reject(new SmtpSessionError('connect', GAVE_WAY));
+        };
+        giveWay?.addEventListener('abort', endEarly);
+        admit(lane);
+      });
+    } finally {
+      giveWay?.removeEventListener('abort', endEarly);
+    }
   };
 
   /** Tenants take turns, one submission each. */
@@ -167,17 +190,18 @@ export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
     endpoint: SmtpEndpoint,
     submission: SmtpSubmission,
     onPhase: OnSmtpPhase,
+    giveWay?: AbortSignal,
   ): Promise<RecipientResult[]> => {
     const kept = takeIdle(lane);
     if (kept !== null) {
-      const results = await sendSmtpTransaction(kept, submission, onPhase);
-      if (!diedWhileKept(kept, results)) {
+      const results = await transact(kept, submission, onPhase, giveWay);
+      if (giveWay?.aborted === true || !diedWhileKept(kept, results)) {
         release(key, lane, kept);
         return results;
       }
     }
-    const session = await openSmtpSession(endpoint, onPhase);
-    const results = await sendSmtpTransaction(session, submission, onPhase);
+    const session = await openSmtpSession(endpoint, onPhase, giveWay);
+    const results = await transact(session, submission, onPhase, giveWay);
     release(key, lane, session);
     return results;
   };
@@ -186,18 +210,19 @@ export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
     get size() {
       return [...lanes.values()].reduce((sum, lane) => sum + lane.slots.size + lane.idle.length, 0);
     },
-    async send(endpoint, submission, onPhase, tenant = '') {
+    async send(endpoint, submission, onPhase, tenant = '', giveWay) {
       assertSubmission(submission);
       const key = endpointKey(endpoint);
       const lane = lanes.get(key) ?? openLane(key);
-      const slot = await claimSlot(lane, tenant);
+      let slot: Slot | null = null;
       try {
-        return await attempt(key, lane, endpoint, submission, onPhase);
+        slot = await claimSlot(lane, tenant, giveWay);
+        return await attempt(key, lane, endpoint, submission, onPhase, giveWay);
       } catch (error) {
         if (error instanceof SmtpSessionError) return sessionFailed(submission, error);
         throw error;
       } finally {
-        freeSlot(key, lane, slot);
+        if (slot !== null) freeSlot(key, lane, slot);
       }
     },
     async close(graceMs = 10_000) {
@@ -223,6 +248,34 @@ export function createSmtpPool(options: SmtpPoolOptions = {}): SmtpPool {
       await Promise.all(quitting);
     },
   };
+}
+
+async function transact(
+  session: SmtpSession,
+  submission: SmtpSubmission,
+  onPhase: OnSmtpPhase,
+  giveWay: AbortSignal | undefined,
+): Promise<RecipientResult[]> {
+  if (giveWay === undefined) return sendSmtpTransaction(session, submission, onPhase);
+  let dotAt: number | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const endEarly = () => {
+    const waitMs = dotAt === null ? 0 : Math.max(0, dotAt + DOT_PATIENCE_MS - performance.now());
+    if (waitMs === 0) return session.connection.destroy(GAVE_WAY);
+    timer = setTimeout(() => session.connection.destroy(GAVE_WAY), waitMs);
+  };
+  const noting: OnSmtpPhase = (phase) => {
+    if (phase === 'final_dot') dotAt = performance.now();
+    return onPhase(phase);
+  };
+  giveWay.addEventListener('abort', endEarly);
+  if (giveWay.aborted) endEarly();
+  try {
+    return await sendSmtpTransaction(session, submission, noting);
+  } finally {
+    clearTimeout(timer);
+    giveWay.removeEventListener('abort', endEarly);
+  }
 }
 
 /**

@@ -29,6 +29,9 @@ export interface SmtpSession {
   needsReset: boolean;
 }
 
+/** Why an attempt was ended that the server has kept waiting. */
+export const GAVE_WAY = 'The server took its time while other mail had to wait';
+
 /** No session came about: nothing was sent for any recipient. */
 export class SmtpSessionError extends Error {
   override readonly name = 'SmtpSessionError';
@@ -45,24 +48,27 @@ export class SmtpSessionError extends Error {
 /**
  * Connects and goes through greeting, EHLO (HELO where the server knows no other), STARTTLS and AUTH.
  * @throws InvalidError for a line break or NUL in the name or the credentials
+ * @param giveWay ends the session while it comes about
  * @throws SmtpSessionError when the server cannot be reached or does not want the session
  */
 export async function openSmtpSession(
   endpoint: SmtpEndpoint,
   onPhase: OnSmtpPhase,
+  giveWay?: AbortSignal,
 ): Promise<SmtpSession> {
   assertCommandArgument(endpoint.localName, 'localName');
   try {
-    return await establish(endpoint, onPhase);
+    return await establish(endpoint, onPhase, giveWay);
   } catch (error) {
     // RFC 7435 §1: some protection or none, but never no mail; a password is worth more than that.
     if (
       endpoint.credentials === undefined &&
       endpoint.tls === 'opportunistic' &&
       error instanceof SmtpSessionError &&
-      error.phase === 'tls'
+      error.phase === 'tls' &&
+      giveWay?.aborted !== true
     ) {
-      return establish({ ...endpoint, tls: 'none' }, onPhase);
+      return establish({ ...endpoint, tls: 'none' }, onPhase, giveWay);
     }
     throw error;
   }
@@ -77,7 +83,11 @@ export async function closeSmtpSession(session: SmtpSession): Promise<void> {
   connection.destroy();
 }
 
-async function establish(endpoint: SmtpEndpoint, onPhase: OnSmtpPhase): Promise<SmtpSession> {
+async function establish(
+  endpoint: SmtpEndpoint,
+  onPhase: OnSmtpPhase,
+  giveWay?: AbortSignal,
+): Promise<SmtpSession> {
   const timeouts = { ...DEFAULT_SMTP_TIMEOUTS, ...endpoint.timeouts };
   const progress: { phase: SmtpPhase; connection: SmtpConnection | null } = {
     phase: 'connect',
@@ -87,6 +97,8 @@ async function establish(endpoint: SmtpEndpoint, onPhase: OnSmtpPhase): Promise<
     progress.phase = phase;
     await onPhase(phase);
   };
+  const endEarly = () => progress.connection?.destroy(GAVE_WAY);
+  giveWay?.addEventListener('abort', endEarly);
   try {
     await enter('connect');
     const connection = await SmtpConnection.open({
@@ -97,6 +109,7 @@ async function establish(endpoint: SmtpEndpoint, onPhase: OnSmtpPhase): Promise<
       ...(endpoint.tls === 'implicit' ? { implicitTls: tlsOptionsOf(endpoint) } : {}),
     });
     progress.connection = connection;
+    if (giveWay?.aborted === true) endEarly();
 
     await enter('greeting');
     expect('greeting', await connection.readReply(timeouts.greeting), 220);
@@ -132,6 +145,8 @@ async function establish(endpoint: SmtpEndpoint, onPhase: OnSmtpPhase): Promise<
     if (!(error instanceof SmtpConnectionError)) throw error;
     const phase = error.kind === 'tls' ? 'tls' : progress.phase;
     throw new SmtpSessionError(phase, error.message, undefined, error);
+  } finally {
+    giveWay?.removeEventListener('abort', endEarly);
   }
 }
 

@@ -44,6 +44,7 @@ export function createDirectTransport(options: DirectOptions): Transport {
     address: string,
     onPhase: OnSmtpPhase,
     organizationId: string,
+    giveWay: AbortSignal | undefined,
   ): Promise<RecipientResult[]> => {
     const results = await pool.send(
       {
@@ -58,7 +59,9 @@ export function createDirectTransport(options: DirectOptions): Transport {
       submission,
       onPhase,
       organizationId,
+      giveWay,
     );
+    if (giveWay?.aborted === true) return results;
     if (results.every(neverConnected)) avoided.set(address, Date.now() + avoidMs);
     else avoided.delete(address);
     return results;
@@ -67,7 +70,7 @@ export function createDirectTransport(options: DirectOptions): Transport {
   return {
     name: 'direct',
     routeOf: domainOf,
-    async send(submission, onPhase, organizationId) {
+    async send(submission, onPhase, organizationId, giveWay) {
       const domain = domainOf(submission.recipients[0]!);
       const exchangers = await findMailExchangers(domain, random, resolver);
       if (exchangers.kind !== 'hosts') return all(submission, refusal(domain, exchangers));
@@ -80,9 +83,9 @@ export function createDirectTransport(options: DirectOptions): Transport {
             continue;
           }
           if ((avoided.get(address) ?? 0) > Date.now()) continue;
-          last = await attempt(submission, host, address, onPhase, organizationId);
+          last = await attempt(submission, host, address, onPhase, organizationId, giveWay);
           // The next host is for the case that this one cannot be talked to, not for a second opinion.
-          if (!last.every(neverGotToMail)) return last;
+          if (!last.every(neverGotToMail) || giveWay?.aborted === true) return last;
         }
       }
       if (last !== null) return last;

@@ -19,8 +19,8 @@ export function createRelayTransport({
   return {
     name: 'relay',
     routeOf: () => 'relay',
-    send: (submission, onPhase, organizationId) =>
-      pool.send(endpoint, submission, onPhase, organizationId),
+    send: (submission, onPhase, organizationId, giveWay) =>
+      pool.send(endpoint, submission, onPhase, organizationId, giveWay),
     close: (graceMs) => pool.close(graceMs),
   };
 }

@@ -10,11 +10,13 @@ export interface Transport {
   /**
    * Sends to recipients of one route; one result per recipient, in order.
    * @param organizationId Whose mail it is: none may take all connections.
+   * @param giveWay Others wait: what the server has not got yet is deferred soon after it is aborted.
    */
   send(
     submission: SmtpSubmission,
     onPhase: OnSmtpPhase,
     organizationId: string,
+    giveWay?: AbortSignal,
   ): Promise<RecipientResult[]>;
   close(graceMs: number): Promise<void>;
 }
