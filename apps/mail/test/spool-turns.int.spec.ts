@@ -73,6 +73,52 @@ test('what one sender has piled up does not stand before the mail of others', as
   expect(Math.max(...places)).toBeLessThanOrEqual(5);
 });
 
+test('a client that sends under hundreds of names has one turn beside the others of its organization', async () => {
+  const organizationId = randomUUID();
+  await put(
+    Array.from({ length: 400 }, (_, index) =>
+      mails(2, { organizationId, mailFrom: `${index}@flood${index}.example` }),
+    ).flat(),
+  );
+  const wanted = ['192.0.2.2', '2001:db8::1', '2001:db8:0:1::1'].flatMap((clientAddress) =>
+    mails(5, { organizationId, clientAddress, mailFrom: 'ada@x.example' }),
+  );
+  await put(wanted);
+  const entries = await turnsOf({ limit: 24 }).next();
+  expect(entries.map(({ id }) => id)).toEqual(expect.arrayContaining(wanted.map(({ id }) => id)));
+});
+
+test('senders behind one client have turns among themselves', async () => {
+  const organizationId = randomUUID();
+  const names = Array.from({ length: 60 }, (_, index) => `${index}@x.example`);
+  await put(names.flatMap((mailFrom) => mails(5, { organizationId, mailFrom })));
+  const turns = turnsOf({ limit: 20 });
+  const seen: string[] = [];
+  for (let claims = 0; claims < 3; claims += 1) {
+    const entries = await turns.next();
+    seen.push(...entries.map(({ mailFrom }) => mailFrom));
+    await remove(entries);
+  }
+  expect(seen.sort()).toEqual(names.sort());
+});
+
+test('mail that is not due takes no turn from mail that is', async () => {
+  const organizations = Array.from({ length: 30 }, () => randomUUID()).sort();
+  const [due, ...others] = organizations.toReversed();
+  await put(
+    others.flatMap((organizationId) =>
+      ['192.0.2.1', '192.0.2.2'].flatMap((clientAddress) =>
+        mails(1, { organizationId, clientAddress }),
+      ),
+    ),
+  );
+  await database.asWorker((tx) =>
+    tx.query(`update inbound_spool set next_attempt_at = now() + interval '1 hour'`),
+  );
+  await put(mails(1, { organizationId: due! }));
+  expect(await turnsOf().next()).toHaveLength(1);
+});
+
 test('every flow and organization has its turn, however many there are', async () => {
   const organizations = Array.from({ length: 40 }, () => randomUUID());
   await put(

@@ -1,5 +1,6 @@
 import type { PreparedStatement, SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../db/sql-parameters';
+import { clientOf } from './flow-client';
 import { flowOf } from './flow';
 import type { SpoolEntry } from './spool-entry';
 
@@ -18,17 +19,17 @@ const INSERT = `
   insert into inbound_spool
          (organization_id, id, mailbox_id, source, priority, queue_id, mail_from, recipient,
           client_address, helo, protocol, tls, raw, raw_sha256, size_bytes, import_id, import_index,
-          unread, labels, next_attempt_at, received_at, flow)
+          unread, labels, next_attempt_at, received_at, flow, client)
   select e.organization_id, e.id, e.mailbox_id, e.source, case e.source when 'import' then 1 else 0 end,
          e.queue_id, e.mail_from, e.recipient, e.client_address, e.helo, e.protocol, e.tls,
          case when e.raw_from is not null then substring($2::bytea from e.raw_from for e.size_bytes::integer) end,
          e.raw_sha256, e.size_bytes, e.import_id, e.import_index, e.unread, e.labels,
-         least(e.received_at, now()), e.received_at, e.flow
+         least(e.received_at, now()), e.received_at, e.flow, e.client
     from json_to_recordset($1::json) as e
          (organization_id uuid, id uuid, mailbox_id uuid, source text, queue_id text, mail_from text,
           recipient text, client_address text, helo text, protocol text, tls jsonb, raw_from integer,
           raw_sha256 text, size_bytes bigint, import_id uuid, import_index integer, unread boolean,
-          labels text[], received_at timestamptz, flow text)`;
+          labels text[], received_at timestamptz, flow text, client text)`;
 
 /** The statement that makes entries durable, whatever tenants they belong to; needs the worker setting for more than one. */
 export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
@@ -36,6 +37,7 @@ export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
   const rows = entries.map((entry) => {
     const from = entry.raw === null ? null : offset;
     offset += entry.raw?.byteLength ?? 0;
+    const flow = flowOf(entry);
     return {
       organization_id: entry.organizationId,
       id: entry.id,
@@ -56,7 +58,8 @@ export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
       unread: entry.unread,
       labels: entry.labels,
       received_at: entry.receivedAt.toISOString(),
-      flow: flowOf(entry),
+      flow,
+      client: clientOf(flow),
     };
   });
   const bytes = Buffer.concat(entries.flatMap((entry) => (entry.raw === null ? [] : [entry.raw])));
@@ -99,63 +102,104 @@ export interface SpoolClaim {
   readonly leaseSeconds: number;
   /** The organization that had a turn last; null at the beginning. */
   readonly after: string | null;
-  /** The flow that had a turn last, by organization. */
-  readonly flowsAfter: ReadonlyMap<string, string>;
+  /** By organization the client that had a turn last, by {@link clientKey} its flow. */
+  readonly lastTurns: ReadonlyMap<string, string>;
   /** Clients whose mail is left for later. */
   readonly without: readonly string[];
 }
 
-/** Organizations and flows that one claim looks at. */
+/** Organizations that one claim looks at; each is stored in a transaction of its own. */
 const MAX_ORGANIZATIONS = 8;
-const MAX_FLOWS = 16;
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
-/**
- * The next one of a ring: the first after a value, else the first of all. The index is descended once per
- * step, so that a claim costs the same whatever one sender has piled up.
- */
-const ring = (column: string, where: string, after: string) => `
-  select coalesce((select ${column} from inbound_spool where ${where} and ${column} > ${after}
-                    order by ${column} limit 1),
-                  (select ${column} from inbound_spool where ${where} order by ${column} limit 1)) as next`;
+/** One client of an organization in {@link SpoolClaim.lastTurns}. */
+export function clientKey(organizationId: string, client: string): string {
+  return `${organizationId} ${client}`;
+}
 
+/**
+ * The next one of a ring with due mail: the first after a value, else the first of all. The index is descended
+ * once per step, so that a claim costs the same whatever one sender has piled up.
+ */
+const ring = (column: string, where: string, after: string) => {
+  const due = `from inbound_spool where priority = $4 and next_attempt_at <= now() and ${where}`;
+  return `
+  select coalesce((select ${column} ${due} and ${column} > ${after} order by ${column} limit 1),
+                  (select ${column} ${due} order by ${column} limit 1)) as next`;
+};
+const organizationRing = (after: string) => ring('organization_id', 'true', after);
+const clientRing = (of: string, after: string) =>
+  ring('client', `organization_id = ${of}.organization_id`, after);
+const flowRing = (of: string, after: string) =>
+  ring('flow', `organization_id = ${of}.organization_id and client = ${of}.client`, after);
+
+/**
+ * Organizations share a claim evenly, clients the share of their organization, flows that of their client;
+ * `step` is the place in a ring, `turn` how many of the same have been before.
+ */
 const CLAIM = `
   with recursive organizations as (
-         select next as id, next as first, 1 as step
-           from (${ring('organization_id', 'priority = $4', '$5::uuid')}) begin
+         select next as organization_id, next as first, 1 as step
+           from (${organizationRing('$5::uuid')}) begin
           where next is not null
           union all
          select r.next, o.first, o.step + 1
-           from organizations o cross join lateral (${ring('organization_id', 'priority = $4', 'o.id')}) r
+           from organizations o cross join lateral (${organizationRing('o.organization_id')}) r
           where o.step < ${MAX_ORGANIZATIONS} and r.next is not null and r.next <> o.first),
-       flows as (
-         select o.id as organization_id, r.next as flow, r.next as first, 1 as step
-           from organizations o
-           cross join lateral (${ring('flow', 'priority = $4 and organization_id = o.id', `coalesce($6::json ->> o.id::text, '')`)}) r
+       shares as (
+         select organization_id, step, ($1 - 1) / count(*) over () + 1 as share from organizations),
+       clients as (
+         select o.*, r.next as client, r.next as first_client, 1 as client_step
+           from shares o
+           cross join lateral (${clientRing('o', `coalesce($6::jsonb ->> o.organization_id::text, '')`)}) r
           where r.next is not null
           union all
-         select f.organization_id, r.next, f.first, f.step + 1
+         select c.organization_id, c.step, c.share, r.next, c.first_client, c.client_step + 1
+           from clients c
+           cross join lateral (${clientRing('c', 'c.client')}) r
+          where c.client_step < c.share + cardinality($7::text[])
+            and r.next is not null and r.next <> c.first_client),
+       client_shares as (
+         select organization_id, step, client, client_step,
+                (share - 1) / count(*) over (partition by organization_id) + 1 as share
+           from clients
+          where client <> all($7::text[])),
+       flows as (
+         select c.*, r.next as flow, r.next as first_flow, 1 as flow_step
+           from client_shares c
+           cross join lateral (${flowRing('c', `coalesce($6::jsonb ->> (c.organization_id || ' ' || c.client), '')`)}) r
+          where r.next is not null
+          union all
+         select f.organization_id, f.step, f.client, f.client_step, f.share, r.next, f.first_flow, f.flow_step + 1
            from flows f
-           cross join lateral (${ring('flow', 'priority = $4 and organization_id = f.organization_id', 'f.flow')}) r
-          where f.step < greatest(2, ${MAX_FLOWS} / (select count(*) from organizations))
-            and r.next is not null and r.next <> f.first),
-       open as (
-         select organization_id, flow, step from flows where split_part(flow, '|', 1) <> all($7::text[])),
+           cross join lateral (${flowRing('f', 'f.flow')}) r
+          where f.flow_step < f.share and r.next is not null and r.next <> f.first_flow),
+       flow_shares as (
+         select *, (share - 1) / count(*) over (partition by organization_id, client) + 1 as most from flows),
        due as (
-         select s.organization_id, s.id, s.size_bytes, o.step,
-                row_number() over (partition by s.organization_id, o.flow order by s.next_attempt_at) as turn
-           from open o
+         select f.organization_id, f.step, f.client, f.client_step, f.flow_step, s.id, s.size_bytes,
+                row_number() over (partition by f.organization_id, f.client, f.flow
+                                       order by s.next_attempt_at) as turn
+           from flow_shares f
            cross join lateral (
-                 select organization_id, id, size_bytes, next_attempt_at
+                 select id, size_bytes, next_attempt_at
                    from inbound_spool
-                  where priority = $4 and organization_id = o.organization_id and flow = o.flow
-                    and next_attempt_at <= now()
+                  where priority = $4 and organization_id = f.organization_id and client = f.client
+                    and flow = f.flow and next_attempt_at <= now()
                   order by next_attempt_at
-                  limit ($1 - 1) / greatest(1, (select count(*) from open)) + 1
+                  limit f.most
                     for update skip locked) s),
+       due_of_clients as (
+         select *, row_number() over (partition by organization_id, client
+                                          order by turn, flow_step) as client_turn
+           from due),
+       due_of_organizations as (
+         select *, row_number() over (partition by organization_id
+                                          order by client_turn, client_step) as organization_turn
+           from due_of_clients),
        fitting as (
          select organization_id, id, row_number() over w as place, sum(size_bytes) over w as bytes
-           from due window w as (order by turn, step, organization_id, id))
+           from due_of_organizations window w as (order by organization_turn, step))
   update inbound_spool s
      set attempts = attempts + 1, lease_owner = $3, next_attempt_at = now() + make_interval(secs => $2)
     from fitting f
@@ -166,9 +210,9 @@ const CLAIM = `
             s.import_index, s.unread, s.labels, s.attempts, s.received_at, s.flow, f.place`;
 
 /**
- * Claims due rows until `leaseSeconds` from now; other workers pass over them. Organizations and, within
- * one, flows have turns. A row whose worker dies is due again when its lease is over, or when that worker
- * starts again: {@link takeBackSpoolEntries}.
+ * Claims due rows until `leaseSeconds` from now; other workers pass over them. Organizations, within one
+ * clients, and within these flows have turns. A row whose worker dies is due again when its lease is over,
+ * or when that worker starts again: {@link takeBackSpoolEntries}.
  * @returns in the order in which they are to be read
  */
 export async function claimSpoolEntries(
@@ -181,7 +225,7 @@ export async function claimSpoolEntries(
     claim.owner,
     claim.priority,
     claim.after ?? NO_ORGANIZATION,
-    JSON.stringify(Object.fromEntries(claim.flowsAfter)),
+    JSON.stringify(Object.fromEntries(claim.lastTurns)),
     claim.without,
     claim.maxBytes,
   ]);

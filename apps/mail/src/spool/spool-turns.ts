@@ -1,6 +1,7 @@
-import type { ClaimedEntry, SpoolClaim } from './spool-store';
+import { clientOf } from './flow-client';
+import { clientKey, type ClaimedEntry, type SpoolClaim } from './spool-store';
 
-export type SpoolTurn = Pick<SpoolClaim, 'priority' | 'after' | 'flowsAfter' | 'without'>;
+export type SpoolTurn = Pick<SpoolClaim, 'priority' | 'after' | 'lastTurns' | 'without'>;
 
 export interface SpoolTurns {
   /** What is to be worked on next; nothing when nothing is due. */
@@ -9,30 +10,47 @@ export interface SpoolTurns {
 
 /** Every so many claims expensive clients have a turn like all others: they wait, they are not forgotten. */
 const EXPENSIVE_EVERY = 8;
-const MAX_REMEMBERED = 1_000;
+/** Clients and organizations whose last turn is known; those forgotten begin at the first of their ring. */
+const MAX_REMEMBERED = 2_000;
 
 /**
- * Whose mail is claimed next: organizations in a ring, the flows of each in a ring of their own; mail of clients
- * that cost too much when no other live mail is due; imports when no live mail is.
+ * Whose mail is claimed next: organizations in a ring, the clients of each in a ring of their own, and the flows
+ * of each client; mail of clients that cost too much when no other live mail is due; imports when no live mail is.
  */
 export function createSpoolTurns(
   expensiveClients: () => readonly string[],
   claim: (turn: SpoolTurn) => Promise<ClaimedEntry[]>,
 ): SpoolTurns {
-  const flowsAfter = new Map<string, string>();
+  const lastTurns = new Map<string, string>();
   let after: string | null = null;
   let count = 0;
+
+  /** Those with most mail are also the last of a claim: the first mail of each says how far the ring has come. */
+  const noteTurns = (entries: readonly ClaimedEntry[]) => {
+    const seen = new Set<string>();
+    const note = (key: string, last: string) => {
+      lastTurns.delete(key);
+      lastTurns.set(key, last);
+    };
+    for (const { organizationId, flow } of entries) {
+      const client = clientKey(organizationId, clientOf(flow));
+      if (!seen.has(flow)) note(client, flow);
+      if (!seen.has(client)) note(organizationId, clientOf(flow));
+      if (!seen.has(organizationId)) after = organizationId;
+      seen.add(flow).add(client).add(organizationId);
+    }
+    for (const key of lastTurns.keys()) {
+      if (lastTurns.size <= MAX_REMEMBERED) break;
+      lastTurns.delete(key);
+    }
+  };
 
   const claimNext = async (
     priority: SpoolTurn['priority'],
     without: readonly string[],
   ): Promise<ClaimedEntry[]> => {
-    const entries = await claim({ priority, without, after, flowsAfter });
-    if (flowsAfter.size > MAX_REMEMBERED) flowsAfter.clear();
-    for (const { organizationId, flow } of entries) {
-      after = organizationId;
-      flowsAfter.set(organizationId, flow);
-    }
+    const entries = await claim({ priority, without, after, lastTurns });
+    noteTurns(entries);
     return entries;
   };
 

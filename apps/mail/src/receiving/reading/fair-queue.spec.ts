@@ -21,6 +21,16 @@ describe('a fair queue', () => {
     expect(queue.size).toBe(0);
   });
 
+  it('gives groups turns, however many keys they have', () => {
+    const queue = new FairQueue<string>(
+      (item) => item.slice(0, 2),
+      (key) => key[0]!,
+    );
+    for (const item of ['a1-', 'a2-', 'a3-', 'a1+', 'b1-', 'b1+']) queue.push(item);
+    expect([...queue.keys()]).toEqual(['a1', 'a2', 'a3', 'b1']);
+    expect(drain(queue)).toEqual(['a1-', 'b1-', 'a2-', 'b1+', 'a3-', 'a1+']);
+  });
+
   it('passes over keys that may not be taken, and knows what was put back or removed', () => {
     const queue = queueOf('a1', 'a2', 'b1');
     queue.putBack('b0');

@@ -22,7 +22,7 @@ export interface ReadingPoolOptions {
 }
 
 export interface ReadingRequest {
-  /** Messages of one flow are read in order, flows in turns. @default '' */
+  /** Messages of one flow are read in order, clients in turns, and the flows of each. @default '' */
   flow?: string;
   /** Takes back a message whose reading has not begun: the promise rejects with {@link ReadingNotBegun}. */
   signal?: AbortSignal;
@@ -46,7 +46,7 @@ const RELIEF_REST_MS = 10_000;
 /**
  * Reads messages in worker threads, so that no message can hold up the process: one that takes too long or too much
  * memory costs its worker, which is replaced, and is read again the cheap way; when that fails as well it comes back
- * as `failedReading`. Messages that wait while the workers are busy travel together, in turns of their flows. While
+ * as `failedReading`. Messages that wait while the workers are busy travel together, in turns of their clients. While
  * all workers are at something long, one more reads for the other flows; at rest there is none.
  */
 export class ReadingPool {
@@ -54,7 +54,7 @@ export class ReadingPool {
   private readonly maxHeapMb: number;
   private readonly reliefAfterMs: number;
   private readonly threads: ReadingThread[] = [];
-  private readonly queue = new FairQueue<ReadingJob>(({ flow }) => flow);
+  private readonly queue = new FairQueue<ReadingJob>(({ flow }) => flow, clientOf);
   private readonly pending = new Set<Promise<unknown>>();
   private relief: ReadingThread | null = null;
   private reliefTimer: NodeJS.Timeout | undefined;
