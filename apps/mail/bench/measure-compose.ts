@@ -50,7 +50,7 @@ export async function measureCompose(load: ComposeLoad): Promise<ComposeResult> 
     transport: createRelayTransport({
       endpoint: { protocol: 'smtp', tls: 'none', localName: 'bench.example', ...load.relay },
     }),
-    directory: createAddressDirectory({ database, clock: systemClock }),
+    directory: createAddressDirectory(database),
     journalFolder: join(folder, 'journal'),
     hostName: 'bench.example',
     onSpooled: () => undefined,

@@ -192,7 +192,7 @@ export function createMailService(options: MailServiceOptions): MailService {
       pipeline.wake();
     },
   });
-  const directory = createAddressDirectory({ database, clock });
+  const directory = createAddressDirectory(database);
   const inbound = createInbound({
     directory,
     spool,

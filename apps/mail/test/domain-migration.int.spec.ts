@@ -65,7 +65,7 @@ it('gives a domain to the one organization that uses it, and one of several to n
   ]);
 
   const database = new Database({ url: test.url, applicationName: 'mail-test' });
-  const directory = createAddressDirectory({ database, clock: systemClock });
+  const directory = createAddressDirectory(database);
   const kindOf = async (address: string) => (await directory.resolve(address)).kind;
   expect(await kindOf('a@own.example')).toBe('deliver');
   expect(await kindOf('c@own.example')).toBe('unknown');

@@ -2,7 +2,13 @@ import { systemClock, uuidv7 } from '@dak/kernel';
 import type { PutOrganizationRequest } from '@dak/contracts/mail';
 import { createDomainHandlers } from '../src/domains/handlers';
 import { createTenantHandlers } from '../src/mailboxes/organizations/handlers';
-import { contextOf, openMailDatabase, principal, type MailDatabase } from './mail-fixtures';
+import {
+  contextOf,
+  insertMailbox,
+  openMailDatabase,
+  principal,
+  type MailDatabase,
+} from './mail-fixtures';
 
 describe('domains that a superadmin gives', () => {
   let mail: MailDatabase;
@@ -99,5 +105,14 @@ describe('domains that a superadmin gives', () => {
     await expect(put(other, ['made.example'])).rejects.toMatchObject(taken);
     await put(other, ['phantom.example']);
     expect([await owned(other), await owned(phantom)]).toEqual([['phantom.example'], []]);
+  });
+
+  it('stay with an organization that has mailboxes, though nobody has spoken of it', async () => {
+    const [silent, other] = [uuidv7(), uuidv7()];
+    await put(silent, ['silent.example'], true);
+    await insertMailbox(mail.database, silent, 'a@silent.example');
+    await age(silent);
+    await expect(put(other, ['silent.example'])).rejects.toMatchObject(taken);
+    expect(await owned(silent)).toEqual(['silent.example']);
   });
 });

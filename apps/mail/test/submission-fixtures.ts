@@ -75,7 +75,7 @@ export async function openSending(maxConnections = 6): Promise<Sending> {
         blobs,
         clock: systemClock,
         transport,
-        directory: createAddressDirectory({ database, clock: systemClock }),
+        directory: createAddressDirectory(database),
         journalFolder: join(folder, process),
         hostName: 'dak.test',
         onSpooled: () => undefined,

@@ -192,7 +192,7 @@ export interface DomainOwner {
   organization_id: string;
   id: string;
   name: string;
-  /** The gateway has not spoken of the organization, and it is older than a creation takes. */
+  /** The gateway has not spoken of the organization, it has no mailbox, and is older than a creation takes. */
   is_abandoned: boolean;
 }
 
@@ -204,7 +204,7 @@ export async function selectOwners(
   const { rows } = await tx.query<DomainOwner>(
     `select d.organization_id, d.id, d.name,
             d.is_granted and o.organization_id is null and d.created_at < now() - interval '10 minutes'
-              as is_abandoned
+              and not exists (select from mailbox m where m.organization_id = d.organization_id) as is_abandoned
        from domain d
        left join organization o on o.organization_id = d.organization_id
       where d.name = any($1::text[]) and d.status = 'verified'

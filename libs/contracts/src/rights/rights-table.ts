@@ -139,7 +139,8 @@ export const RIGHTS = {
   'POST /rules/dry-run': RULE,
   'GET /rules/dry-run/{id}': {
     ...RULE,
-    condition: '`samples` are shown with mail.read and empty without.',
+    condition:
+      '`samples` are shown with mail.read and empty without; the numbers are shown either way.',
   },
 
   'GET /events/stream': { scopes: ['mail.read'], holder: 'mailbox', level: 'read' },

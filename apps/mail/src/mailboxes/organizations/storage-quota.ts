@@ -1,4 +1,4 @@
-import { RefusedError, type Clock } from '@dak/kernel';
+import { RefusedError } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 
 /** How long what was found counts: so long mail goes on coming in after the limit is reached. */
@@ -27,14 +27,14 @@ export interface StorageQuota {
  * The limit on what an organization keeps: its mail as it came or went, and files uploaded for later
  * mail. What is kept is the sum of tallies, which is looked up once in {@link KEEP_MS} at most.
  */
-export function createStorageQuota(database: Database, clock: Clock): StorageQuota {
+export function createStorageQuota(database: Database): StorageQuota {
   const kept = new Map<string, { room: Promise<number>; until: number }>();
   const roomOf = (organizationId: string): Promise<number> => {
     const known = kept.get(organizationId);
-    if (known !== undefined && known.until > clock()) return known.room;
+    if (known !== undefined && known.until > performance.now()) return known.room;
     if (kept.size >= MOST_KEPT) kept.clear();
     const room = findRoom(database, organizationId);
-    kept.set(organizationId, { room, until: clock() + KEEP_MS });
+    kept.set(organizationId, { room, until: performance.now() + KEEP_MS });
     room.catch(() => kept.delete(organizationId));
     return room;
   };

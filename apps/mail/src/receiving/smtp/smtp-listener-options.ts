@@ -62,7 +62,8 @@ export interface SmtpListenerOptions {
   readonly limits?: Partial<SmtpLimits>;
   readonly handlers: SmtpHandlers;
   /**
-   * Takes one token of the bucket `connect:<ip>` or `mail:<ip>`; false when there is none left.
+   * Takes one token of the bucket `connect:<client>` or `mail:<client>`, see `clientNetwork`; false when
+   * there is none left.
    * A rejected promise lets the client pass: a lost counter must not stop mail.
    */
   readonly consume?: (key: string) => Promise<boolean>;

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { createSelfSignedCertificate } from '@dak/platform/tls-files';
 import { openSmtpDialog, type SmtpDialog } from '@dak/testing/smtp-sink';
 import type { RecipientVerdict } from '../../mailboxes/addresses/recipient-verdict';
@@ -359,6 +361,19 @@ describe('limits of the SMTP listener', () => {
       'mail:127.0.0.1',
       'connect:127.0.0.1',
     ]);
+  });
+
+  it('counts an IPv6 site as one client, whatever address of it is taken', async () => {
+    const interfaces = Object.values(networkInterfaces()).flat();
+    const hasIpv6 = interfaces.some((one) => one?.address === '::1');
+    const asked: string[] = [];
+    const consume = async (key: string) => asked.push(key) > 0;
+    await start({ host: hasIpv6 ? '::' : '127.0.0.1', consume });
+    await dialog.replies(1);
+    const socket = connect(listener.port, hasIpv6 ? '::1' : '127.0.0.1');
+    await once(socket, 'data');
+    socket.destroy();
+    expect(asked).toEqual(['connect:127.0.0.1', `connect:${hasIpv6 ? '::/64' : '127.0.0.1'}`]);
   });
 
   it('lets clients pass when tokens cannot be counted', async () => {

@@ -108,7 +108,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     if (stopping) return done(refused(refusals.stopping()));
     if (overloaded()) return done(refused(refusals.overloaded()));
     if (consume === undefined) return done();
-    void permitted(`connect:${session.remoteAddress}`).then((ok) =>
+    void permitted(`connect:${clientNetwork(session.remoteAddress)}`).then((ok) =>
       done(ok ? undefined : refused(refusals.tooManyConnections())),
     );
   };
@@ -131,7 +131,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     );
     if (isFull) return done(refused(refusals.outOfMemory()));
     if (consume === undefined) return begun(session, done);
-    void permitted(`mail:${session.remoteAddress}`).then((ok) =>
+    void permitted(`mail:${clientNetwork(session.remoteAddress)}`).then((ok) =>
       ok ? begun(session, done) : done(refused(refusals.tooManyMessages())),
     );
   };

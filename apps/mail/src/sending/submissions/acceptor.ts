@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConflictError, RefusedError, systemClock, uuidv7 } from '@dak/kernel';
+import { ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
 import type { SubmissionReceipt } from '@dak/contracts/api';
 import type { Document } from '@dak/contracts/mail';
 import type { BlobStore } from '@dak/platform/blobs';
@@ -77,7 +77,7 @@ export function createAcceptor(deps: {
   onAccepted: () => void;
 }): Acceptor {
   const groups = new Map<string, GroupCommit<Entry, Outcome>>();
-  const quota = createStorageQuota(deps.database, systemClock);
+  const quota = createStorageQuota(deps.database);
 
   const flush = async (organizationId: string, entries: Entry[]): Promise<Outcome[]> => {
     const raws = entries.map(({ prepared }) => prepared.raw);
