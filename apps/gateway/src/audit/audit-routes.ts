@@ -58,7 +58,7 @@ export function auditRoutes(parts: AuditParts, settled: () => Promise<void>): Ro
     defineRoute({
       method: 'GET',
       path: '/audit/verify',
-      summary: 'Recompute the hash chain of the audit log',
+      summary: 'Verify the audit log',
       tag: 'audit',
       timeoutMs: 120_000,
       responses: {

@@ -54,7 +54,7 @@ export function capabilitiesRoute(options: CapabilitiesOptions): Route {
   return defineRoute({
     method: 'GET',
     path: '/capabilities',
-    summary: 'Scopes, limits and resources of the API for the caller',
+    summary: "Get the caller's capabilities",
     tag: 'meta',
     responses: { 200: { description: 'What the caller may do', schema: Capabilities } },
     handler: ({ principal }) => {

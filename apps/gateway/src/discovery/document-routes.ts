@@ -16,7 +16,7 @@ export function documentRoutes(options: DocumentOptions): Route[] {
     defineRoute({
       method: 'GET',
       path: '/openapi.json',
-      summary: 'The OpenAPI 3.1.0 document of this API',
+      summary: 'Get the OpenAPI document',
       tag: 'meta',
       responses: {
         200: { description: 'OpenAPI 3.1.0', schema: z.record(z.string(), z.unknown()) },
@@ -30,7 +30,7 @@ export function documentRoutes(options: DocumentOptions): Route[] {
       method: 'GET',
       path: '/docs',
       base: 'site',
-      summary: 'The documentation of this API for people',
+      summary: 'Get the API documentation',
       tag: 'meta',
       responses: { 200: { description: 'A page', contentType: 'text/html' } },
       handler: () => ({

@@ -22,7 +22,7 @@ export function indexRoute(options: IndexOptions): Route {
   return defineRoute({
     method: 'GET',
     path: '/',
-    summary: 'Discover the API and the current principal',
+    summary: 'Get the API entry point and the current principal',
     tag: 'meta',
     responses: {
       200: {

@@ -43,7 +43,7 @@ export function eventStreamRoutes(parts: {
       method: 'GET',
       path: '/events/stream',
       tag: 'events',
-      summary: 'Follow events as they happen',
+      summary: 'Stream events',
       description: DESCRIPTION,
       request: { query: streamQuery },
       responses: { 200: { description: 'The events', contentType: 'text/event-stream' } },

@@ -28,7 +28,7 @@ export function eventTypesRoute(): Route {
     method: 'GET',
     path: '/webhooks/event-types',
     tag: 'webhooks',
-    summary: 'List the kinds of events with their JSON Schemas',
+    summary: 'List event types with their JSON Schemas',
     request: {
       query: z.object({
         page: queryInteger(1, 1_000).optional(),

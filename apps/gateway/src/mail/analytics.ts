@@ -13,7 +13,7 @@ export function analyticsRoutes({ analytics }: Pick<MailClients, 'analytics'>): 
       method: 'GET',
       path: '/analytics/overview',
       tag: 'analytics',
-      summary: 'Numbers of mail and conversations',
+      summary: 'Get analytics overview',
       description:
         'Made from events within a second or two. Users get the numbers of what they can read now, admins those of the organization.',
       request: { query: z.object(analyticsFields) },

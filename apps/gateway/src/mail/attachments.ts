@@ -62,7 +62,7 @@ export function attachmentRoutes(
       ...common,
       method: 'POST',
       path: '/attachments',
-      summary: 'Upload a file for a later mail',
+      summary: 'Upload a file',
       description:
         'multipart/form-data with the field `file`, before it optionally `content_id` and `disposition` (inline or attachment). The token is good for 24 hours, for whoever uploaded it.',
       bodyKind: 'multipart',
@@ -84,7 +84,7 @@ export function attachmentRoutes(
       ...common,
       method: 'POST',
       path: '/attachments/uploads',
-      summary: 'Prepare an upload whose content follows with PUT',
+      summary: 'Create an upload',
       description: `At most ${MAX_FILE_BYTES} bytes. The link takes the content once, within an hour, without further credentials.`,
       idempotency: 'none',
       request: {
@@ -139,7 +139,7 @@ export function attachmentRoutes(
       base: 'site',
       path: '/api/public/uploads/{ticket}',
       tag: 'attachments',
-      summary: 'Send the content of a prepared upload',
+      summary: 'Upload content',
       bodyKind: 'stream',
       maxBodyBytes: MAX_FILE_BYTES,
       timeoutMs: UPLOAD_TIMEOUT_MS,
@@ -161,7 +161,7 @@ export function attachmentRoutes(
       ...common,
       method: 'POST',
       path: '/attachments/from-message',
-      summary: 'Make a token of a file that came with a message',
+      summary: 'Create an attachment token from a received file',
       request: { body: z.object({ message_id: z.uuid(), attachment_id: z.uuid() }) },
       responses: upload,
       handler: async ({ body, call }) => {
@@ -218,7 +218,7 @@ export function attachmentRoutes(
       base: 'site',
       path: '/api/public/attachments/{ticket}',
       tag: 'attachments',
-      summary: 'Download an attachment by its link',
+      summary: 'Download an attachment by link',
       timeoutMs: UPLOAD_TIMEOUT_MS,
       request: { params: ticketParams },
       responses: {

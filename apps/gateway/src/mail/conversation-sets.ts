@@ -38,7 +38,7 @@ export function conversationSetRoutes(
     defineRoute({
       ...changes,
       path: '/conversations/{id}/split',
-      summary: 'Move messages into a conversation of their own',
+      summary: 'Split messages into a new conversation',
       request: {
         params: idParams,
         body: z.object({ message_ids: z.array(z.uuid()).min(1).max(1000) }),
@@ -52,7 +52,7 @@ export function conversationSetRoutes(
     defineRoute({
       ...changes,
       path: '/conversations/bulk',
-      summary: 'Change up to 100 conversations',
+      summary: 'Update up to 100 conversations',
       description:
         'The fields of the action stand beside it. What is refused for one conversation does not stop the others.',
       request: { body: bulkBody },

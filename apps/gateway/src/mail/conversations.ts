@@ -67,7 +67,7 @@ export function conversationRoutes(
       ...reads,
       method: 'GET',
       path: '/conversations/{id}',
-      summary: 'Get conversation',
+      summary: 'Get a conversation',
       description: 'One that was merged has merged_into_id.',
       request: { params: idParams },
       responses: one,
@@ -78,7 +78,7 @@ export function conversationRoutes(
       ...changes,
       method: 'PATCH',
       path: '/conversations/{id}',
-      summary: 'Change conversation',
+      summary: 'Update a conversation',
       versioned: true,
       request: { params: idParams, body: updateConversationBody },
       responses: one,
@@ -92,7 +92,7 @@ export function conversationRoutes(
       ...changes,
       method: 'POST',
       path: '/conversations/{id}/labels',
-      summary: 'Add and remove labels',
+      summary: 'Add or remove labels',
       request: { params: idParams, body: changeLabelsBody },
       responses: {
         200: {
@@ -109,7 +109,7 @@ export function conversationRoutes(
       ...changes,
       method: 'POST',
       path: '/conversations/{id}/snooze',
-      summary: 'Snooze',
+      summary: 'Snooze a conversation',
       request: { params: idParams, body: snoozeBody.prefault({}) },
       responses: one,
       handler: async ({ params, body, call }) => {
@@ -133,7 +133,7 @@ export function conversationRoutes(
       ...changes,
       method: 'POST',
       path: '/conversations/{id}/assign',
-      summary: 'Assign to a user or an agent, and to a department',
+      summary: 'Assign a conversation',
       request: { params: idParams, body: assignBody },
       responses: one,
       handler: async ({ params, body, principal, call }) => {

@@ -80,7 +80,7 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       ...common,
       method: 'PATCH',
       path: '/drafts/{id}',
-      summary: 'Change a draft',
+      summary: 'Update a draft',
       unknownFields: 'refuse',
       versioned: true,
       request: { params: idParams, body: changeBody },

@@ -63,7 +63,7 @@ export function labelRoutes({ labels }: Pick<MailClients, 'labels'>): Route[] {
       ...changes,
       method: 'PATCH',
       path: '/labels/{id}',
-      summary: 'Change a label',
+      summary: 'Update a label',
       description: 'A new name is given to the conversations that have the old one.',
       request: { params: idParams, body: updateBody },
       responses: { 200: { description: 'The label', schema: label } },

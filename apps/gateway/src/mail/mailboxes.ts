@@ -57,7 +57,7 @@ export function mailboxRoutes(
       ...common,
       method: 'POST',
       path: '/mailboxes',
-      summary: 'Create mailbox',
+      summary: 'Create a mailbox',
       request: { body: createMailboxBody },
       responses: { 201: { description: 'The mailbox', schema: mailbox } },
       handler: async ({ body, principal, call }) => {
@@ -69,7 +69,7 @@ export function mailboxRoutes(
       ...common,
       method: 'GET',
       path: '/mailboxes/{id}',
-      summary: 'Get mailbox',
+      summary: 'Get a mailbox',
       request: { params: idParams },
       responses: one,
       handler: async ({ params, call }) =>
@@ -93,7 +93,7 @@ export function mailboxRoutes(
       ...common,
       method: 'DELETE',
       path: '/mailboxes/{id}',
-      summary: 'Delete mailbox',
+      summary: 'Delete a mailbox',
       description:
         'Takes it out of sight; it can be restored for 30 days. Refused while mail is scheduled or waits for approval, unless force is true.',
       request: { params: idParams, query: z.object({ force: queryBoolean().optional() }) },
@@ -107,7 +107,7 @@ export function mailboxRoutes(
       ...common,
       method: 'POST',
       path: '/mailboxes/{id}/restore',
-      summary: 'Restore a mailbox that was deleted in the last 30 days',
+      summary: 'Restore a mailbox deleted in the last 30 days',
       request: { params: idParams },
       responses: one,
       handler: async ({ params, call }) =>
@@ -117,7 +117,7 @@ export function mailboxRoutes(
       ...common,
       method: 'GET',
       path: '/mailboxes/{id}/assignments',
-      summary: 'Get who sees the mailbox',
+      summary: 'Get mailbox assignments',
       request: { params: idParams },
       responses: assignments,
       handler: async ({ params, call }) =>
@@ -127,7 +127,7 @@ export function mailboxRoutes(
       ...common,
       method: 'PUT',
       path: '/mailboxes/{id}/assignments',
-      summary: 'Assign the mailbox to users and departments',
+      summary: 'Replace mailbox assignments',
       description: 'Replaces all assignments.',
       request: { params: idParams, body: assignmentsBody },
       responses: assignments,
@@ -150,7 +150,7 @@ export function mailboxRoutes(
       ...common,
       method: 'GET',
       path: '/mailboxes/{id}/connection',
-      summary: 'Inspect how the mailbox gets its mail',
+      summary: 'Get mailbox connection',
       request: { params: idParams },
       responses: {
         200: { description: 'The connection', schema: MailboxRecord.shape.connection },

@@ -43,7 +43,7 @@ export function messageRoutes(
     defineRoute({
       ...reads,
       path: '/conversations/{id}/messages/{mid}',
-      summary: 'Get message',
+      summary: 'Get a message',
       request: {
         params: messageParams,
         query: z.object({
@@ -68,7 +68,7 @@ export function messageRoutes(
     defineRoute({
       ...reads,
       path: '/conversations/{id}/messages/{mid}/raw',
-      summary: 'Download the message as it came or went',
+      summary: 'Download the raw message',
       timeoutMs: RAW_TIMEOUT_MS,
       request: { params: messageParams },
       responses: {
@@ -93,7 +93,7 @@ export function messageRoutes(
       method: 'POST',
       path: '/conversations/{id}/notes',
       tag: 'messages',
-      summary: 'Write an internal note',
+      summary: 'Add an internal note',
       description: 'It is seen by those who see the conversation and never leaves.',
       request: {
         params: idParams,
@@ -114,7 +114,7 @@ export function messageRoutes(
     defineRoute({
       ...reads,
       path: '/conversations/{id}/activity',
-      summary: 'List what happened to a conversation',
+      summary: 'List conversation activity',
       request: { params: idParams, query: z.object(pageFields) },
       responses: {
         200: { description: 'A page of activity, newest first', schema: pageOf(ActivityRecord) },

@@ -14,7 +14,7 @@ export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>):
       ...common,
       method: 'GET',
       path: '/outbox',
-      summary: 'List mail that is on hold, scheduled or on its way',
+      summary: 'List outgoing mail',
       request: {
         query: z.object({
           ...pageFields,
@@ -55,7 +55,7 @@ export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>):
       ...common,
       method: 'PATCH',
       path: '/outbox/{id}',
-      summary: 'Move mail that is on hold to another time',
+      summary: 'Reschedule outgoing mail',
       description: 'send_at null sends it now.',
       unknownFields: 'refuse',
       request: {
@@ -74,7 +74,7 @@ export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>):
       ...common,
       method: 'DELETE',
       path: '/outbox/{id}',
-      summary: 'Cancel or undo: what has not left becomes a draft again',
+      summary: 'Cancel a submission',
       request: { params: idParams },
       responses: { 204: { description: 'Canceled' } },
       emits: ['conversation.updated'],

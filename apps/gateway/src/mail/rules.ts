@@ -84,7 +84,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       ...common,
       method: 'PATCH',
       path: '/rules/{id}',
-      summary: 'Change a rule',
+      summary: 'Update a rule',
       description: 'Mail that arrives after the answer meets the new version.',
       versioned: true,
       request: { params: idParams, body: updateRuleBody },
@@ -118,7 +118,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       ...common,
       method: 'GET',
       path: '/rules/{id}/versions',
-      summary: 'List the versions of a rule, newest first',
+      summary: 'List rule versions, newest first',
       request: { params: idParams, query: z.object(pageFields) },
       responses: {
         200: {
@@ -135,7 +135,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       ...common,
       method: 'GET',
       path: '/rules/{id}/runs',
-      summary: 'List what a rule has done and why, newest first',
+      summary: 'List the runs of a rule, newest first',
       description:
         'Runs that matched are kept for 90 days, others for 14. Only those in conversations that you may read.',
       request: { params: idParams, query: runQuery },
@@ -149,7 +149,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       ...common,
       method: 'GET',
       path: '/conversations/{id}/rule-runs',
-      summary: 'List what rules have made of the messages of a conversation, newest first',
+      summary: 'List rule runs of a conversation, newest first',
       request: { params: idParams, query: runQuery },
       responses: { 200: { description: 'A page of runs', schema: pageOf(run) } },
       handler: async ({ params, query, call, url }) => {
@@ -165,7 +165,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       ...common,
       method: 'POST',
       path: '/rules/test',
-      summary: 'Put a message before a rule',
+      summary: 'Test a rule against a message',
       description: 'Says which conditions hold and what would be done. Nothing is done.',
       rateClass: 'read',
       idempotency: 'none',
@@ -183,7 +183,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       ...common,
       method: 'POST',
       path: '/rules/dry-run',
-      summary: 'Put mail of the past before a rule',
+      summary: 'Dry-run a rule on past mail',
       description:
         'Runs in the background over the mail that you see now; GET /rules/dry-run/{id} has progress and result. Nothing is done.',
       request: { body: dryRunBody },

@@ -63,7 +63,7 @@ export function signatureRoutes({ signatures }: Pick<MailClients, 'signatures'>)
       ...common,
       method: 'PATCH',
       path: '/signatures/{id}',
-      summary: 'Change a signature',
+      summary: 'Update a signature',
       request: { params: idParams, body: createBody.partial() },
       responses: { 200: { description: 'The signature', schema: SignatureRecord } },
       handler: async ({ params, body, call }) => {

@@ -46,7 +46,7 @@ export function submissionRoutes({ submissions }: Pick<MailClients, 'submissions
       ...sends,
       path: '/conversations/{id}/forward',
       tag: 'conversations',
-      summary: 'Forward a message of a conversation',
+      summary: 'Forward a message',
       request: { params: idParams, body: forwardBody },
       handler: async ({ params, body, call }) =>
         created(await submissions.forward(toForwardRequest(params.id, body), call)),
@@ -55,7 +55,7 @@ export function submissionRoutes({ submissions }: Pick<MailClients, 'submissions
       method: 'POST',
       path: '/compose/preview',
       tag: 'compose',
-      summary: 'Show what a mail or an answer would be, without sending it',
+      summary: 'Preview a message without sending it',
       description: 'The body of /compose/send, or of a reply with its conversation_id.',
       unknownFields: 'refuse',
       idempotency: 'none',

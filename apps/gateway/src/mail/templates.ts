@@ -89,7 +89,7 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       ...common,
       method: 'PATCH',
       path: '/templates/{id}',
-      summary: 'Change a template',
+      summary: 'Update a template',
       description: 'Makes a new version; earlier ones stay as they are.',
       versioned: true,
       request: { params: idParams, body: changeBody },
@@ -120,7 +120,7 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       ...common,
       method: 'POST',
       path: '/templates/{id}/preview',
-      summary: 'Fill in a template without sending it',
+      summary: 'Render a template',
       idempotency: 'none',
       request: {
         params: idParams,
@@ -137,7 +137,7 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       ...common,
       method: 'GET',
       path: '/templates/{id}/versions',
-      summary: 'List the versions of a template',
+      summary: 'List template versions',
       request: { params: idParams, query: z.object(pageFields) },
       responses: {
         200: {
@@ -154,7 +154,7 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       ...common,
       method: 'GET',
       path: '/templates/{id}/versions/{version}',
-      summary: 'Get a version of a template',
+      summary: 'Get a template version',
       request: { params: versionParams },
       responses: { 200: { description: 'The version', schema: TemplateVersionRecord } },
       handler: async ({ params, call }) =>

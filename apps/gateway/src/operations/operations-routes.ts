@@ -29,7 +29,7 @@ export function operationsRoutes(parts: IdentityParts): Route[] {
       ...platform,
       method: 'GET',
       path: '/admin/operations',
-      summary: 'Read what is stopped',
+      summary: 'Get operational switches',
       responses,
       handler: async ({ principal }) => ({
         status: 200,
@@ -40,7 +40,7 @@ export function operationsRoutes(parts: IdentityParts): Route[] {
       ...platform,
       method: 'PATCH',
       path: '/admin/operations',
-      summary: 'Stop outgoing mail or webhooks, or let them go on',
+      summary: 'Update operational switches',
       description:
         'Holds within seconds, on every replica and over restarts. What is accepted meanwhile waits; nothing is lost or sent twice. `run` lets it go on.',
       unknownFields: 'refuse',

@@ -28,7 +28,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
     defineRoute({
       ...settings,
       method: 'GET',
-      summary: 'Read the settings of the organization',
+      summary: 'Get organization settings',
       handler: async ({ principal }) => {
         const organization = await getOwnOrganization(parts, principal);
         return { status: 200, body: organization, version: organization.version };
@@ -37,7 +37,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
     defineRoute({
       ...settings,
       method: 'PATCH',
-      summary: 'Change the settings of the organization',
+      summary: 'Update organization settings',
       versioned: true,
       request: { body: updateOrganizationBody },
       handler: (context) => updateOrganization(parts, context, context.body),
@@ -60,7 +60,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       ...platform,
       method: 'POST',
       path: '/admin/organizations',
-      summary: 'Create an organization with its first admin',
+      summary: 'Create an organization and its first admin',
       description:
         'Without a password the reply has an invite token for the admin. The domains are granted without DNS.',
       idempotency: 'gateway',
@@ -84,7 +84,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       ...platform,
       method: 'PATCH',
       path: '/admin/organizations/{id}',
-      summary: 'Rename, suspend, hold or reactivate an organization, limit its storage',
+      summary: 'Update an organization',
       description:
         'Suspended: every credential is refused (401), inbound mail is deferred (450) and outgoing mail waits until it is active again. ' +
         '`outgoing: hold` lets outgoing mail alone wait. ' +
@@ -98,7 +98,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       ...platform,
       method: 'PUT',
       path: '/admin/organizations/{id}/domains',
-      summary: 'Set the domains that an organization owns',
+      summary: "Replace an organization's domains",
       description:
         'Granted without DNS. A domain that is left out is no longer theirs: mail to it is refused (550) and none leaves from it. What they have pending stays so.',
       request: { params: idParams, body: putDomainsBody },

@@ -41,7 +41,7 @@ export function erasureRoutes(parts: ErasureParts): Route[] {
       tag: 'platform',
       method: 'POST',
       path: '/admin/organizations/{id}/erase',
-      summary: 'Erase an organization with everything it has',
+      summary: 'Erase an organization and all its data',
       description:
         'It must be suspended. Its mail, people, settings, events and audit log are removed for good; ' +
         'once they are, the organization is not found. It goes on by itself, also after a restart.',
@@ -60,7 +60,7 @@ export function erasureRoutes(parts: ErasureParts): Route[] {
       tag: 'platform',
       method: 'GET',
       path: '/admin/organizations/{id}/erase',
-      summary: 'Read how far an erasure is',
+      summary: 'Get erasure status',
       request: { params: idParams },
       responses: { 200: responses },
       handler: async (context) => ({

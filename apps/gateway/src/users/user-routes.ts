@@ -61,7 +61,7 @@ export function userRoutes(parts: IdentityParts): Route[] {
     defineRoute({
       method: 'PATCH',
       path: '/settings/users/{id}',
-      summary: 'Change a user',
+      summary: 'Update a user',
       description:
         'Role, departments and deactivation take effect on all their keys and sessions with the next request. The last admin cannot be demoted or deactivated (409).',
       tag: 'users',
@@ -73,7 +73,7 @@ export function userRoutes(parts: IdentityParts): Route[] {
     defineRoute({
       method: 'POST',
       path: '/settings/users/{id}/invite',
-      summary: 'Invite a user again',
+      summary: 'Resend an invitation',
       description: 'For a lost invite or a forgotten password. Earlier invites end.',
       tag: 'users',
       idempotency: 'gateway',

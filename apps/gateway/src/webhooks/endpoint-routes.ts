@@ -99,7 +99,7 @@ export function endpointRoutes(
       ...common,
       method: 'PATCH',
       path: '/webhooks/{id}',
-      summary: 'Change a webhook',
+      summary: 'Update a webhook',
       description:
         'headers replaces all of them. enabled: true also ends a disablement by Dak; what was not sent meanwhile is sent by a replay.',
       versioned: true,
@@ -130,7 +130,7 @@ export function endpointRoutes(
       ...common,
       method: 'POST',
       path: '/webhooks/{id}/rotate-secret',
-      summary: 'Give a webhook a new secret of its own',
+      summary: 'Rotate a webhook secret',
       description:
         'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets.',
       request: { params: idParams, body: secretBody },
@@ -148,7 +148,7 @@ export function endpointRoutes(
       ...common,
       method: 'POST',
       path: '/webhooks/{id}/test',
-      summary: 'Send a sample event to a webhook',
+      summary: 'Send a test event to a webhook',
       request: { params: idParams, body: testBody },
       responses: { 202: { description: 'The delivery, on its way', schema: delivery } },
       handler: async ({ params, body, call }) =>

@@ -15,7 +15,7 @@ export function secretRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Ro
     defineRoute({
       ...settings,
       method: 'GET',
-      summary: 'Read whether the organization has a webhook secret, not the secret',
+      summary: 'Get webhook secret status',
       responses: {
         200: {
           description: 'Its state',
@@ -27,7 +27,7 @@ export function secretRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Ro
     defineRoute({
       ...settings,
       method: 'PUT',
-      summary: 'Set or replace the webhook secret of the organization',
+      summary: "Set the organization's webhook secret",
       description:
         'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets, so that receivers can change over without losing an event.',
       request: { body: secretBody },
