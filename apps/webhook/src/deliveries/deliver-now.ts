@@ -59,7 +59,7 @@ export async function sendTest(
 /**
  * Sends the event of a delivery again, once and at once, as a delivery of its own.
  * @throws NotFoundError; ConflictError when the endpoint is not enabled; ForbiddenError when its owner
- *   may not read the conversation any more
+ *   may not read the conversation any more, or a key that made or changed it lacks the scope
  */
 export async function retryDelivery(
   deps: WebhookDeps,
@@ -68,16 +68,17 @@ export async function retryDelivery(
 ): Promise<Document> {
   const { database } = deps;
   const { organizationId } = context.principal;
-  const { owner, place } = await database.inTenant(organizationId, async (tx) => {
+  const { endpoint, event } = await database.inTenant(organizationId, async (tx) => {
     const endpoint = await loadEndpoint(tx, context.principal, endpointId);
     const delivery = await loadDelivery(tx, organizationId, endpointId, id);
     const message = await loadMessage(tx, organizationId, delivery.event_id);
-    return { owner: endpoint.owner_user_id, place: { ...message, trigger: delivery.trigger } };
+    const { event_type, trigger } = delivery;
+    return { endpoint, event: { ...message, event_type, trigger } };
   });
-  const readable = await mayStillRead(deps, organizationId, owner, [place]);
-  if (!readable(place)) {
+  const readable = await mayStillRead(deps, organizationId, endpoint, [event]);
+  if (!readable(event)) {
     throw new ForbiddenError(
-      'The owner of this webhook may not read the conversation of this event any more.',
+      'The owner of this webhook, or an API key that made or changed it, may not read this event any more.',
       'owner_cannot_read',
     );
   }

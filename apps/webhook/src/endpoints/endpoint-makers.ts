@@ -42,6 +42,24 @@ export function mayGet(
   return WITHOUT_MAIL.includes(event.type) || has('mail.read');
 }
 
+/** What {@link mayGet} needs to know of a delivery, as stored. */
+export interface StoredDelivery {
+  event_type: string;
+  trigger: string;
+  /** Only for who may send in the conversation; null = no. */
+  needs_send: boolean | null;
+}
+
+/** Whether a delivery may still go out: another key may have changed the endpoint since it was made. */
+export function mayStillGet(
+  makerScopes: readonly string[] | null,
+  { event_type, trigger, needs_send }: StoredDelivery,
+): boolean {
+  // A test tells nothing about anybody.
+  if (trigger === 'test') return true;
+  return mayGet(makerScopes, { type: event_type, needsSend: needs_send === true });
+}
+
 /** @param eventTypes empty = all @throws ForbiddenError `missing_scope` */
 export function requireScopesFor(principal: Principal, eventTypes: readonly string[]): void {
   const isOfMail =

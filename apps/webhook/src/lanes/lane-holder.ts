@@ -1,5 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
+import { mayStillGet } from '../endpoints/endpoint-makers';
 import type { FreshDelivery } from '../fan-out/fan-out';
 import type { Sealing } from '../secrets/sealing';
 import type { VisibilityClient } from '../visibility/readable-by';
@@ -13,10 +14,11 @@ import {
   selectDue,
   selectDueHeads,
   selectLaneConfigs,
+  type DueRow,
   type LaneClaim,
   type LaneConfigRow,
 } from './lane-store';
-import { cancelUnreadable, postpone } from './recheck-owners';
+import { cancelDeliveries, cancelUnreadable, postpone } from './recheck-owners';
 
 export interface LaneHolderDeps {
   database: Database;
@@ -299,6 +301,7 @@ export class LaneHolder {
       unordered.length === 0 ? [] : selectDue(database, unordered, known),
       ordered.length === 0 ? [] : selectDueHeads(database, ordered, known, busy),
     ]);
+    const refused = await this.#cancelUngranted(found.flat());
     const byLane = Map.groupBy(found.flat(), (row) => row.endpoint_id);
     const held: Held[] = [];
     for (const { lane, wanted } of shares) {
@@ -308,15 +311,28 @@ export class LaneHolder {
         this.refresh([lane.endpointId]);
         continue;
       }
-      const heads = headsOf(lane, rows);
+      const heads = headsOf(
+        lane,
+        rows.filter(({ id }) => !refused.has(id)),
+      );
       const waited = heads.filter((head) => hasWaited(head, now));
       lane.push(heads.filter((head) => !hasWaited(head, now)));
       lane.hold(waited);
-      if (waited.length > 0) held.push({ lane, consignments: waited });
+      if (waited.length > 0) held.push({ lane, stamp: lane.config.stamp, consignments: waited });
       lane.looked(rows.length, wanted, clock());
       if (lane.queued > 0) this.#deps.onQueued(lane);
     }
     if (held.length > 0) this.#recheck(held);
+  }
+
+  /** A key that has changed an endpoint since may have less rights than those who made the deliveries. */
+  async #cancelUngranted(rows: readonly DueRow[]): Promise<ReadonlySet<string>> {
+    const refused = rows.filter((row) => !mayStillGet(row.maker_scopes, row));
+    await cancelDeliveries(
+      this.#deps.database,
+      refused.map((row) => ({ endpointId: row.endpoint_id, id: row.id })),
+    );
+    return new Set(refused.map(({ id }) => id));
   }
 
   /** Lets go on what its owners may still read: one question for all that this look brought. */
@@ -348,10 +364,12 @@ export class LaneHolder {
       await postpone(database, waiting, UNANSWERED_MS);
       refused = new Set(waiting.map(({ id }) => id));
     }
-    for (const { lane, consignments } of held) {
-      for (const { id } of consignments) if (refused.has(id)) lane.release(id);
+    for (const { lane, stamp, consignments } of held) {
+      // What people have changed meanwhile may say something else: it is read again.
+      const isOutdated = lane.config.stamp !== stamp;
+      for (const { id } of consignments) if (isOutdated || refused.has(id)) lane.release(id);
       if (this.#lanes.get(lane.endpointId) !== lane) continue;
-      lane.admit(consignments.filter(({ id }) => !refused.has(id)));
+      lane.admit(consignments);
       if (lane.queued > 0) onQueued(lane);
     }
   }
@@ -397,5 +415,7 @@ export class LaneHolder {
 
 interface Held {
   lane: Lane;
+  /** Of the lane when they were read. */
+  stamp: string;
   consignments: readonly Consignment[];
 }

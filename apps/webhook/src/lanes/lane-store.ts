@@ -1,4 +1,5 @@
 import type { Database, PreparedStatement } from '@dak/platform/postgres';
+import type { StoredDelivery } from '../endpoints/endpoint-makers';
 import { STAMP } from '../fan-out/fan-out-store';
 
 export interface LaneClaim {
@@ -34,7 +35,7 @@ export interface LaneConfigRow {
   secrets: { own: boolean; ciphertext: string; valid_until: string | null }[] | null;
 }
 
-export interface DueRow {
+export interface DueRow extends StoredDelivery {
   organization_id: string;
   endpoint_id: string;
   id: string;
@@ -48,6 +49,8 @@ export interface DueRow {
   body: Buffer;
   /** Of the endpoint now, as {@link LaneConfigRow.stamp}: the lane may have been opened before. */
   stamp: string;
+  /** Of the endpoint now. */
+  maker_scopes: string[] | null;
 }
 
 const SENDABLE = `e.enabled and e.status = 'active' and coalesce(o.status, 'active') = 'active' and p.active
@@ -99,14 +102,15 @@ const CONFIGS = `
   ${ENDPOINTS}
    where e.id = any($1::uuid[])`;
 
-const WITH_STAMP = `cross join lateral (select ${STAMP} as stamp from endpoint e where e.id = l.endpoint_id) e`;
+const WITH_ENDPOINT = `cross join lateral (
+         select ${STAMP} as stamp, e.maker_scopes from endpoint e where e.id = l.endpoint_id) e`;
 
 /** In the order in which they became due; the lanes' shares are cut before, so that none can take all. */
 const DUE = `
-  select d.organization_id, l.endpoint_id, d.id, d.event_id, d.trigger, d.attempts, d.order_key, false as gap,
-         d.created_at, d.first_attempt_at, m.body, e.stamp
+  select d.organization_id, l.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
+         false as gap, d.created_at, d.first_attempt_at, m.body, m.needs_send, e.stamp, e.maker_scopes
     from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
-   ${WITH_STAMP}
+   ${WITH_ENDPOINT}
    cross join lateral (
          select *
            from delivery d
@@ -118,13 +122,13 @@ const DUE = `
 
 /** Of ordered endpoints: only what no earlier event of its conversation has to precede. */
 const DUE_HEADS = `
-  select d.organization_id, l.endpoint_id, d.id, d.event_id, d.trigger, d.attempts, d.order_key, d.gap,
-         d.created_at, d.first_attempt_at, m.body, e.stamp
+  select d.organization_id, l.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
+         d.gap, d.created_at, d.first_attempt_at, m.body, m.needs_send, e.stamp, e.maker_scopes
     from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
-   ${WITH_STAMP}
+   ${WITH_ENDPOINT}
    cross join lateral (
-         select d.organization_id, d.id, d.event_id, d.trigger, d.attempts, d.order_key, d.created_at,
-                d.first_attempt_at,
+         select d.organization_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
+                d.created_at, d.first_attempt_at,
                 exists (select 1
                           from delivery s
                          where s.endpoint_id = d.endpoint_id and s.order_key = d.order_key

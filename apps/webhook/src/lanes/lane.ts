@@ -81,6 +81,8 @@ export class Lane {
       this.streak = health.streak;
       this.isHealthDirty = false;
     }
+    // What is queued was judged by what people had set before.
+    if (config.stamp !== this.#config.stamp) this.putBack();
     const isReleased = config.releasedAt > this.#config.releasedAt;
     this.#config = config;
     this.isConfigStale = false;
@@ -145,7 +147,7 @@ export class Lane {
     if (consignments.length > 0) this.idleSince = null;
   }
 
-  /** Queues what was held, unless nothing may be sent any more: the table still has it then. */
+  /** Queues what is still held, unless nothing may be sent any more: the table still has it then. */
   admit(consignments: readonly Consignment[]): void {
     for (const consignment of consignments) {
       if (!this.#inHand.has(consignment.id)) continue;

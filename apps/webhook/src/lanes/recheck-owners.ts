@@ -58,10 +58,21 @@ export async function cancelUnreadable(
       [...questioned].map(([organizationId, own]) => unreadable(visibility, organizationId, own)),
     )
   ).flat();
-  if (refused.length === 0) return new Set();
-  const values = columnsOf(refused.map((row) => ({ endpointId: row.endpoint_id, id: row.id })));
-  await database.batchAsWorker([{ name: 'webhook_cancel_unreadable', text: CANCEL, values }]);
+  await cancelDeliveries(
+    database,
+    refused.map((row) => ({ endpointId: row.endpoint_id, id: row.id })),
+  );
   return new Set(refused.map(({ id }) => id));
+}
+
+/** Of which it is known that they may not be read. */
+export async function cancelDeliveries(
+  database: Database,
+  waiting: readonly WaitingDelivery[],
+): Promise<void> {
+  if (waiting.length === 0) return;
+  const values = columnsOf(waiting);
+  await database.batchAsWorker([{ name: 'webhook_cancel_unreadable', text: CANCEL, values }]);
 }
 
 async function unreadable(

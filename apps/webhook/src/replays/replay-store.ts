@@ -2,7 +2,7 @@ import type { WebhookReplayRecord } from '@dak/contracts/api';
 import { NotFoundError, isUuid } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { leastIdOf } from '../fan-out/delivery-id';
-import type { RepeatedPlace } from '../visibility/may-still-read';
+import type { RepeatedEvent } from '../visibility/may-still-read';
 
 /** As stored; times are RFC 3339. */
 export interface ReplayRow {
@@ -29,13 +29,12 @@ export type ReplayRange = Pick<
 >;
 
 /** A delivery that a replay repeats. */
-export interface RepeatedRow extends RepeatedPlace {
+export type RepeatedRow = RepeatedEvent & {
   id: string;
   event_id: string;
-  event_type: string;
   order_key: string | null;
   order_seq: number;
-}
+};
 
 export async function insertReplay(
   tx: SqlExecutor,

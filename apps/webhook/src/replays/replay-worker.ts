@@ -41,22 +41,22 @@ export async function replayRound(
 
 async function step(deps: ReplayDeps, replay: ReplayRow): Promise<boolean> {
   const { database } = deps;
-  const { rows, owner } = await database.asWorker(async (tx) => ({
+  const { rows, endpoint } = await database.asWorker(async (tx) => ({
     rows: await selectRepeated(tx, replay, BATCH),
-    owner: (
-      await tx.query<{ owner_user_id: string; ordering: string }>(
-        `select owner_user_id, ordering from endpoint where id = $1`,
+    endpoint: (
+      await tx.query<{ owner_user_id: string; maker_scopes: string[] | null; ordering: string }>(
+        `select owner_user_id, maker_scopes, ordering from endpoint where id = $1`,
         [replay.endpoint_id],
       )
     ).rows[0],
   }));
   const readable =
-    owner === undefined
+    endpoint === undefined
       ? () => false
-      : await mayStillRead(deps, replay.organization_id, owner.owner_user_id, rows);
+      : await mayStillRead(deps, replay.organization_id, endpoint, rows);
   const deliveries = rows
     .filter((row) => readable(row))
-    .map((row) => deliveryOf(replay, row, owner?.ordering === 'conversation'));
+    .map((row) => deliveryOf(replay, row, endpoint?.ordering === 'conversation'));
   const isDone = rows.length < BATCH;
   const isMoved = await database.asWorker(async (tx) => {
     const moved = await advanceReplay(tx, replay, {

@@ -1,5 +1,6 @@
 import { seesWholeOrganization, type Role } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
+import { mayStillGet, type StoredDelivery } from '../endpoints/endpoint-makers';
 import { readableBy, type VisibilityClient } from './readable-by';
 
 /** Where the event of a delivery happened. */
@@ -12,13 +13,20 @@ export interface RepeatedPlace {
   needs_send: boolean | null;
 }
 
-/** Repeating is judged as a new event would be: by what the owner of the endpoint may read now. */
-export async function mayStillRead(
+/** An event that is to be sent once more. */
+export type RepeatedEvent = RepeatedPlace & StoredDelivery;
+
+/**
+ * Repeating is judged as a new event would be: by what the owner of the endpoint may read now, and by the
+ * scopes of the keys that made or changed the endpoint.
+ */
+export async function mayStillRead<Event extends RepeatedEvent>(
   { database, visibility }: { database: Database; visibility: VisibilityClient },
   organizationId: string,
-  ownerUserId: string,
-  places: readonly RepeatedPlace[],
-): Promise<(place: RepeatedPlace) => boolean> {
+  endpoint: { owner_user_id: string; maker_scopes: readonly string[] | null },
+  events: readonly Event[],
+): Promise<(event: Event) => boolean> {
+  const ownerUserId = endpoint.owner_user_id;
   const owner = await database.asWorker(async (tx) => {
     const { rows } = await tx.query<{ role: Role; active: boolean; department_ids: string[] }>(
       `select role, active, department_ids from person where organization_id = $1 and user_id = $2`,
@@ -28,15 +36,16 @@ export async function mayStillRead(
   });
   if (owner === undefined || !owner.active) return () => false;
   const { role, department_ids: departmentIds } = owner;
-  return mayReadNow(
+  const readable = await mayReadNow(
     visibility,
     organizationId,
     { userId: ownerUserId, role, departmentIds },
-    places,
+    events,
   );
+  return (event) => readable(event) && mayStillGet(endpoint.maker_scopes, event);
 }
 
-/** Asked anew for these places; the answer must not be kept. */
+/** Asked again for these places; the answer must not be kept. */
 export async function mayReadNow(
   visibility: VisibilityClient,
   organizationId: string,
