@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 const PASSWORD = 'a long enough password';
@@ -72,6 +74,48 @@ describe('a person and their sessions', () => {
     expect(body.total).toBe(1);
   });
 
+  it('do not begin with a password that is replaced while it is looked at', async () => {
+    const admin = await site.adminSession();
+    const email = 'dan@dak.example';
+    const person = { email, display_name: 'Dan', password: PASSWORD };
+    const { id } = (await admin.post('/settings/users', person)).body;
+    const database = new Client({ connectionString: site.database.adminUrl });
+    await database.connect();
+    try {
+      await database.query('begin');
+      await database.query('select from user_account where id = $1 for update', [id]);
+      const late = signIn(email);
+      await lockAwaited(database);
+      // As a change of the password does it.
+      await database.query(
+        `update user_account set password_hash = password_hash || 'A' where id = $1`,
+        [id],
+      );
+      await database.query('update session set revoked_at = now() where user_id = $1', [id]);
+      await database.query('commit');
+      expect((await late).status).toBe(401);
+    } finally {
+      await database.end();
+    }
+  });
+
+  it('change the password in one of two that try at once, which ends the other', async () => {
+    const admin = await site.adminSession();
+    const email = 'fay@dak.example';
+    await admin.post('/settings/users', { email, display_name: 'Fay', password: PASSWORD });
+    const both = [await signIn(email), await signIn(email)];
+    const replies = await Promise.all(
+      both.map(({ client }, index) =>
+        client.patch('/auth/password', { current: PASSWORD, new: `${PASSWORD} ${index}` }),
+      ),
+    );
+    expect(replies.filter(({ status }) => status === 204)).toHaveLength(1);
+    const alive = await Promise.all(both.map(({ client }) => client.get('/')));
+    expect(alive.map(({ status }) => status)).toEqual(
+      replies.map(({ status }) => (status === 204 ? 200 : 401)),
+    );
+  });
+
   it('take open invites with them when the password is changed', async () => {
     const admin = await site.adminSession();
     const email = 'cyn@dak.example';
@@ -103,6 +147,17 @@ describe('a person and their sessions', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(20);
   });
 });
+
+/** Resolves when a statement of the gateway waits for a lock. */
+async function lockAwaited(database: Client): Promise<void> {
+  for (const until = Date.now() + 10_000; Date.now() < until; await delay(10)) {
+    const { rowCount } = await database.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rowCount! > 0) return;
+  }
+  throw new Error('nothing waited for a lock');
+}
 
 describe('an address that has a user in another organization', () => {
   let site: GatewayUnderTest;

@@ -56,10 +56,7 @@ export async function acceptInvite(
   const query = async (tx: SqlExecutor, text: string): Promise<InvitedRow> => {
     const { rows } = await tx.query<InvitedRow>(text, [Buffer.from(inviteHash(body.token)), at]);
     if (rows[0] !== undefined) return rows[0];
-    throw new InvalidError(
-      'token is unknown, used or expired: ask an admin of your organization for a new invite.',
-      'invalid_invite',
-    );
+    throw invalidInvite();
   };
   const invited = await parts.store.database.asWorker((tx) => query(tx, FIND_INVITED));
   const passwordHash = await parts.passwords.hash(invited.email, body.password);
@@ -72,5 +69,15 @@ export async function acceptInvite(
     }),
   );
   await parts.passwordChanged(row.email, row.userId);
-  return startSession(parts, row, caller, 'invite.accepted');
+  const reply = await startSession(parts, { ...row, passwordHash }, caller, 'invite.accepted');
+  // Another password was set in between.
+  if (reply === null) throw invalidInvite();
+  return reply;
+}
+
+function invalidInvite(): InvalidError {
+  return new InvalidError(
+    'token is unknown, used or expired: ask an admin of your organization for a new invite.',
+    'invalid_invite',
+  );
 }

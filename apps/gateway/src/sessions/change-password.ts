@@ -1,8 +1,15 @@
 import { InvalidError, type Principal } from '@dak/kernel';
 import type { RouteReply } from '../http/route';
 import { auditSource } from '../audit/audit-log';
+import { invalidCredentials } from '../http/authenticator';
 import type { SessionCaller, SessionParts } from './login';
-import { endInvites, endOtherSessions, findOwnPassword, setPasswordHash } from './session-store';
+import {
+  endInvites,
+  endOtherSessions,
+  findOwnPassword,
+  isGoingOn,
+  setPasswordHash,
+} from './session-store';
 
 /**
  * Replaces the caller's password. A wrong current one counts as a failed login: a stolen session is no way to guess on.
@@ -31,6 +38,8 @@ export async function changePassword(
     database.inTenant(organizationId, async (tx) => {
       const at = new Date(parts.clock()).toISOString();
       await setPasswordHash(tx, { organizationId, userId }, passwordHash, at);
+      // Of two sessions that change it at once, the first one ends the other.
+      if (!(await isGoingOn(tx, organizationId, credentialId))) throw invalidCredentials();
       await endOtherSessions(tx, { organizationId, userId }, credentialId, at, 'password_changed');
       await endInvites(tx, { organizationId, userId }, at);
       await parts.audit.record(tx, auditSource(caller), {

@@ -65,8 +65,11 @@ export async function login(
     );
   }
   await parts.throttle.giveBack(body.email, caller.clientAddress);
+  const reply = await startSession(parts, row, caller, 'session.login');
+  // Replaced since it was looked at: what is stored now decides.
+  if (reply === null) return login(parts, caller, body);
   refreshHashLater(parts, row, body);
-  return startSession(parts, row, caller, 'session.login');
+  return reply;
 }
 
 /** A hash of an earlier version is replaced while the password is at hand. */
@@ -105,24 +108,30 @@ function noteFailure(
   );
 }
 
-/** Begins a session and answers as login does. */
+/**
+ * Begins a session and answers as login does.
+ * @param row with the hash of the password that was looked at
+ * @returns null when the person has another password by now
+ */
 export async function startSession(
   parts: SessionParts,
   row: LoginRow,
   caller: SessionCaller,
   action: string,
-): Promise<RouteReply> {
+): Promise<RouteReply | null> {
   const now = parts.clock();
   const owner = { organizationId: row.organizationId, userId: row.userId, sessionId: uuidv7() };
   const refreshToken = await parts.store.database.inTenant(row.organizationId, async (tx) => {
-    await addSession(tx, {
+    const isAdded = await addSession(tx, {
       organizationId: owner.organizationId,
       id: owner.sessionId,
       userId: owner.userId,
+      passwordHash: row.passwordHash ?? '',
       address: caller.clientAddress,
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + SESSION_LIFETIME_MS).toISOString(),
     });
+    if (!isAdded) return null;
     const token = await issueRefreshToken(tx, owner, newRefreshToken(), now);
     await parts.audit.record(tx, sourceOf(row, caller.requestId), {
       action,
@@ -131,7 +140,7 @@ export async function startSession(
     });
     return token;
   });
-  return sessionReply(parts, owner, refreshToken);
+  return refreshToken === null ? null : sessionReply(parts, owner, refreshToken);
 }
 
 function newRefreshToken(): string {

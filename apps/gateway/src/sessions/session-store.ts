@@ -77,27 +77,38 @@ export async function replacePasswordHash(
   await executor.query(REPLACE_HASH, [organizationId, userId, from, to]);
 }
 
+/** Holds the person until the transaction ends: a change of the password comes before it, or ends the session. */
+const BEGIN_SESSION = `
+  update user_account
+     set last_login_at = $4
+   where organization_id = $1
+     and id = $2
+     and password_hash = $3
+     and active`;
+
 const ADD_SESSION = `
   insert into session (organization_id, id, user_id, created_at, expires_at, address)
        values ($1, $2, $3, $4, $5, $6)`;
 
+/** False when the password has been changed since it was looked at, or the person was deactivated. */
 export async function addSession(
   executor: SqlExecutor,
   session: {
     organizationId: string;
     id: string;
     userId: string;
+    /** Of the password that was looked at. */
+    passwordHash: string;
     createdAt: string;
     expiresAt: string;
     address: string;
   },
-): Promise<void> {
-  const { organizationId, id, userId, createdAt, expiresAt, address } = session;
+): Promise<boolean> {
+  const { organizationId, id, userId, passwordHash, createdAt, expiresAt, address } = session;
+  const person = [organizationId, userId, passwordHash, createdAt];
+  if ((await executor.query(BEGIN_SESSION, person)).rowCount === 0) return false;
   await executor.query(ADD_SESSION, [organizationId, id, userId, createdAt, expiresAt, address]);
-  await executor.query(
-    'update user_account set last_login_at = $3 where organization_id = $1 and id = $2',
-    [organizationId, userId, createdAt],
-  );
+  return true;
 }
 
 const ADD_TOKEN = `
@@ -176,6 +187,19 @@ export async function endOtherSessions(
 ): Promise<void> {
   const { organizationId, userId } = person;
   await executor.query(END_OTHER_SESSIONS, [organizationId, userId, kept, at, reason]);
+}
+
+/** Whether the caller's session goes on: another one may have ended it while the request was under way. */
+export async function isGoingOn(
+  executor: SqlExecutor,
+  organizationId: string,
+  sessionId: string,
+): Promise<boolean> {
+  const { rowCount } = await executor.query(
+    'select from session where organization_id = $1 and id = $2 and revoked_at is null',
+    [organizationId, sessionId],
+  );
+  return rowCount > 0;
 }
 
 const END_INVITES = `

@@ -33,6 +33,11 @@ export async function resetSuperadmin(
     const passwordHash = await new Passwords(randomBytes(32)).hash(email, password);
     const now = new Date(systemClock());
     await store.acrossTenants(organizationId, async (tx) => {
+      // First: a login that is under way either comes before it, and is ended here, or finds another password.
+      await tx.db.userAccount.update({
+        where: { organizationId_id: { organizationId, id } },
+        data: { passwordHash, active: true, version: { increment: 1 }, updatedAt: now },
+      });
       await tx.db.session.updateMany({
         where: { organizationId, userId: id, revokedAt: null },
         data: { revokedAt: now, revokedReason: 'password_reset' },
@@ -40,10 +45,6 @@ export async function resetSuperadmin(
       await tx.db.invite.updateMany({
         where: { organizationId, userId: id, usedAt: null },
         data: { usedAt: now },
-      });
-      await tx.db.userAccount.update({
-        where: { organizationId_id: { organizationId, id } },
-        data: { passwordHash, active: true, version: { increment: 1 }, updatedAt: now },
       });
       await new AuditLog(store.database, systemClock).record(
         tx,

@@ -35,7 +35,6 @@ export function updateUser(
     }
     await requireDepartments(tx, organizationId, body.department_ids ?? []);
     const now = new Date(parts.clock());
-    if (changes.active === false) await endSessions(tx, organizationId, userId, now);
     const row = await tx.db.userAccount.update({
       where: { organizationId_id: { organizationId, id: userId } },
       data: {
@@ -57,6 +56,8 @@ export function updateUser(
       },
       include: USER_INCLUDE,
     });
+    // Afterwards: a login that was under way has begun its session by now, or begins none.
+    if (changes.active === false) await endSessions(tx, organizationId, userId, now);
     await parts.audit.record(tx, auditSource(caller), {
       action: 'user.updated',
       target: { type: 'user', id: userId },
