@@ -7,7 +7,7 @@ import type { AuditActor, AuditEntry } from './audit-entry';
 import { appendAudit, hasAuditEntry, hasOrganization } from './audit-store';
 
 /** One group over all replicas of the gateway. */
-const AUDIT_GROUP = 'audit';
+export const AUDIT_GROUP = 'audit';
 const CONCURRENCY = 8;
 
 /**

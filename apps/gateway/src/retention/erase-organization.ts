@@ -3,6 +3,7 @@ import { eraseTenant, type Database } from '@dak/platform/postgres';
 import type { Log } from '@dak/platform/log';
 import type { SharedState } from '@dak/platform/shared-state';
 import type { AuditLog } from '../audit/audit-log';
+import { AUDIT_GROUP } from '../audit/chain-notes';
 import type { EraseOrganization } from '../backend/keepers';
 import type { IdentityVersions } from '../identity/identity-versions';
 import { addErased, selectErasure, type ErasureRow } from './erasure-store';
@@ -10,7 +11,7 @@ import { addErased, selectErasure, type ErasureRow } from './erasure-store';
 const BUDGET_MS = 5_000;
 const HOUR_MS = 3_600_000;
 /** Groups that make rows of events; what they read later is erased a day later. */
-const READERS = ['rules', 'webhooks', 'analytics', 'stream-feed'];
+const READERS = ['rules', 'webhooks', 'analytics', 'stream-feed', AUDIT_GROUP];
 const READ_WAIT_MS = 5_000;
 const READ_EVERY_MS = 50;
 

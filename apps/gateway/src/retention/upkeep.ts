@@ -32,7 +32,7 @@ export interface UpkeepOptions extends RetentionDeps, ErasureDeps {
 export interface Upkeep {
   start(): void;
   stop(): Promise<void>;
-  /** Resolves when the organization is erased, or somebody else is at it. */
+  /** Resolves when the organization is erased, another replica is at it, or it failed: it is tried again. */
   readonly erase: (organizationId: string) => Promise<void>;
 }
 
@@ -66,7 +66,11 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
     }
     return { more: false };
   };
-  const erase = async (id: string): Promise<void> => {
+  const reportErasure = failureReport(
+    logger,
+    'an organization could not be erased; it is tried again',
+  );
+  const eraseAlone = async (id: string): Promise<void> => {
     const lease = `erasure:${id}`;
     if (!(await holds(lease))) return;
     const kept = setInterval(() => {
@@ -79,6 +83,8 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
       await sharedState.release(lease, token);
     }
   };
+  // One that fails must not hold up the others, nor the answer that it was accepted.
+  const erase = (id: string): Promise<void> => eraseAlone(id).catch(reportErasure);
   const erasures = async (): Promise<{ more: boolean }> => {
     const { running } = await options.database.asWorker((tx) => selectErasures(tx, LATE_DAYS));
     await eachInTurn(running, erase);
@@ -90,11 +96,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
       5 * MINUTE_MS,
       failureReport(logger, 'what organizations keep no longer was not removed; it is tried again'),
     ),
-    createRepeatingWorker(
-      erasures,
-      MINUTE_MS,
-      failureReport(logger, 'an organization could not be erased; it is tried again'),
-    ),
+    createRepeatingWorker(erasures, MINUTE_MS, reportErasure),
   ];
   return {
     start: () => {
