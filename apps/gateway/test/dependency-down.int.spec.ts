@@ -6,7 +6,9 @@ describe('while the database is down', () => {
   let server: Client;
 
   beforeAll(async () => {
-    site = await startGateway();
+    site = await startGateway({
+      rateLimits: { readsPerMinute: 100_000, writesPerMinute: 100_000, anonymousPerMinute: 5 },
+    });
     const url = new URL(site.database.adminUrl);
     url.pathname = '/postgres';
     server = new Client({ connectionString: url.toString() });
@@ -52,5 +54,17 @@ describe('while the database is down', () => {
     expect((await admin.get('/departments')).status).toBe(200);
     expect((await admin.get('/audit')).status).toBe(200);
     expect((await site.client().get('//readyz')).status).toBe(200);
+  });
+
+  it('does not take it for guessing when a credential cannot be looked up', async () => {
+    const made = await site
+      .client(site.seed.apiKey)
+      .post('/settings/api-keys', { name: 'new', scopes: ['api.meta'] });
+    const client = site.client(made.body.key);
+    await allowConnections(false);
+    for (let round = 0; round < 12; round += 1) expect((await client.get('/')).status).toBe(503);
+    await allowConnections(true);
+    await client.get('/');
+    expect((await client.get('/')).status).toBe(200);
   });
 });

@@ -67,6 +67,26 @@ describe('guessing at the doors', () => {
     expect((await login('eve@dak.example', RIGHT, '2001:db8:7:8::1')).status).toBe(200);
   });
 
+  it('counts logins and invites of one address together', async () => {
+    const address = '192.0.2.40';
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        i % 2 === 0
+          ? login(`one${i}@dak.example`, 'wrong', address)
+          : site
+              .client()
+              .post(
+                '/auth/accept-invite',
+                { token: `inv_${i}`, password: RIGHT },
+                { 'X-Forwarded-For': address },
+              ),
+      ),
+    );
+    // One more comes back every two seconds.
+    expect(statuses(replies)[429]).toBeGreaterThanOrEqual(8);
+    expect((await login('eve@dak.example', RIGHT, '192.0.2.41')).status).toBe(200);
+  });
+
   it('does not count right passwords as failures', async () => {
     for (let i = 0; i < 15; i += 1) {
       expect((await login('eve@dak.example', RIGHT, '198.51.100.9')).status).toBe(200);

@@ -15,7 +15,7 @@ export interface RateLimits {
    */
   anonymousPerMinute: number;
   /**
-   * Requests of each route that checks a secret, per client address.
+   * Requests of all routes that check a secret, per client address.
    * @default a two-thousandth of the reads, at least 30
    */
   authPerMinute: number;
@@ -73,14 +73,13 @@ export class RateLimiter {
     return this.consume(`rate:address:${clientNetwork(address)}`, 'anonymous');
   }
 
-  /** For a request that turned out not to be anonymous. */
+  /** For a request that turned out not to be anonymous, or was not looked at. */
   async giveBackAnonymous(address: string): Promise<void> {
     await this.consume(`rate:address:${clientNetwork(address)}`, 'anonymous', -1);
   }
 
-  /** @param route each counts for itself: guessing at one does not close the others */
-  takeAuth(route: string, address: string): Promise<Allowance> {
-    return this.consume(`rate:auth:${route}:${clientNetwork(address)}`, 'auth');
+  takeAuth(address: string): Promise<Allowance> {
+    return this.consume(`rate:auth:${clientNetwork(address)}`, 'auth');
   }
 
   private async consume(key: string, name: LimitClass, cost = 1): Promise<Allowance> {

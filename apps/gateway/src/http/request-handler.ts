@@ -246,6 +246,8 @@ class Exchange {
       authenticator.isCurrent(remembered),
       limiter.take(remembered.principal.credentialId, route.rateClass),
     ]);
+    // What the reply shows when the credential cannot be looked up.
+    this.allowance = allowance;
     return this.charge(isCurrent ? remembered : await this.resolve(credential), allowance);
   }
 
@@ -269,13 +271,19 @@ class Exchange {
     }
   }
 
-  /** Guessing is charged to the client's address, and before the look-up. */
+  /** Guessing is charged to the client's address, and before the look-up; a database that is away is no guess. */
   private async resolveUnknown(credential: string): Promise<KnownCredential> {
     const { authenticator, clientAddressOf, limiter } = this.deps;
     await this.limitAnonymous();
-    const known = await authenticator.resolve(credential);
-    await limiter.giveBackAnonymous(clientAddressOf(this.request));
-    return known;
+    let isGuess = false;
+    try {
+      return await authenticator.resolve(credential);
+    } catch (error) {
+      isGuess = isUnauthenticated(error);
+      throw error;
+    } finally {
+      if (!isGuess) await limiter.giveBackAnonymous(clientAddressOf(this.request));
+    }
   }
 
   /** Of a credential that was right before: who guesses from the same address must not keep its holder out. */
@@ -283,7 +291,7 @@ class Exchange {
     try {
       return await this.deps.authenticator.resolve(credential);
     } catch (error) {
-      await this.limitAnonymous();
+      if (isUnauthenticated(error)) await this.limitAnonymous();
       throw error;
     }
   }
@@ -295,7 +303,7 @@ class Exchange {
 
   private async limitAuth(): Promise<void> {
     const address = this.deps.clientAddressOf(this.request);
-    this.require(await this.deps.limiter.takeAuth(this.label, address));
+    this.require(await this.deps.limiter.takeAuth(address));
   }
 
   private headers(): string[] {
@@ -310,6 +318,10 @@ function isExpected(error: unknown): boolean {
   // What nobody foresaw in a service of the same process comes as `internal`.
   if (error instanceof DomainError) return error.kind !== 'internal';
   return error instanceof MethodNotAllowedError || error instanceof RequestTimeoutError;
+}
+
+function isUnauthenticated(error: unknown): boolean {
+  return error instanceof DomainError && error.kind === 'unauthenticated';
 }
 
 function withoutLastSlash(path: string): string {

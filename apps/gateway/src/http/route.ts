@@ -6,7 +6,7 @@ import type { Principal, Scope } from '@dak/kernel';
 import type { CallOptions, IdempotencyKey } from '@dak/platform/grpc';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** `auth` is for routes without a credential that check a secret: counted by client address and route, before any work. */
+/** `auth` is for routes without a credential that check a secret: all counted together by client address, before any work. */
 export type RateClass = 'read' | 'write' | 'auth';
 
 /** An audit entry beside the ones that the gateway's own operations write with their change. */

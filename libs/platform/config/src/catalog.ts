@@ -147,7 +147,7 @@ export const VARIABLES = {
   DAK_AUTH_PER_MINUTE: {
     schema: count.default(30),
     description:
-      'Attempts to sign in, and likewise to accept an invite, that one client address has per minute',
+      'Attempts to sign in and to accept an invite, together, that one client address has per minute',
   },
   DAK_ANONYMOUS_PER_MINUTE: {
     schema: count.optional(),
