@@ -309,6 +309,25 @@ describe('identity', () => {
     expect(wrong.status).toBe(400);
     expect(wrong.body.error).toContain('time_zone must be an IANA time zone');
   });
+
+  it('keeps mail for a shorter time only for who may also change mail', async () => {
+    const admin = site.client(site.seed.apiKey);
+    const put = (client: typeof admin, days: number | null) =>
+      client.patch('/settings/organization', { retention_days: days, time_zone: 'UTC' });
+    const made = await admin.post('/settings/api-keys', {
+      name: 'settings',
+      scopes: ['admin.manage'],
+    });
+    const weak = site.client(made.body.key);
+    expect((await put(admin, null)).status).toBe(200);
+    const refused = await put(weak, 36_500);
+    expect([refused.status, refused.headers.get('x-error-code')]).toEqual([403, 'missing_scope']);
+    expect((await put(admin, 90)).status).toBe(200);
+    expect((await put(weak, 89)).status).toBe(403);
+    expect((await put(weak, 90)).status).toBe(200);
+    expect((await put(weak, 91)).body.retention_days).toBe(91);
+    expect((await put(weak, null)).body.retention_days).toBeNull();
+  });
 });
 
 describe('platform administration', () => {

@@ -5,10 +5,7 @@ import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { created } from './submissions';
 
-const common = {
-  tag: 'signatures',
-  // Which of the two is needed depends on whether the signature belongs to a mailbox.
-} as const;
+const common = { tag: 'signatures' } as const;
 
 const createBody = z.object({
   name: z.string().min(1).max(100),

@@ -4,7 +4,7 @@ import type { IdentityParts } from '../identity/identity-parts';
 import { SWITCH_STATES } from '../identity/records';
 import { changeOperations, readOperations } from './switches';
 
-const platform = { tag: 'platform', scopes: 'session-superadmin' } as const;
+const platform = { tag: 'platform' } as const;
 
 const switchState = z.enum(SWITCH_STATES);
 

@@ -1,7 +1,8 @@
-import { NotFoundError, ConflictError } from '@dak/kernel';
+import { NotFoundError, ConflictError, type Principal } from '@dak/kernel';
 import type { z } from 'zod';
 import { actorOf } from '../audit/audit-entry';
 import { auditSource } from '../audit/audit-log';
+import { missingScope } from '../http';
 import type { RouteReply } from '../http/route';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
@@ -21,6 +22,7 @@ export async function updateOrganization(
   const reply = await changeIdentity(parts, caller, async (tx) => {
     const before = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } });
     requireVersion('organization', before.version, caller.ifMatch);
+    requireMayShorten(caller.principal, before.retentionDays, body.retention_days);
     const row = await tx.db.organization.update({
       where: { id: organizationId },
       data: {
@@ -44,6 +46,21 @@ export async function updateOrganization(
   });
   await parts.organizationChanged(organizationId);
   return reply;
+}
+
+/**
+ * What is kept for a shorter time is removed for good within the hour: that is more than a setting.
+ * @param days null = forever
+ */
+function requireMayShorten(
+  { scopes }: Principal,
+  before: number | null,
+  days: number | null | undefined,
+): void {
+  const isShorter = (days ?? Infinity) < (before ?? Infinity);
+  if (days !== undefined && isShorter && !scopes.includes('mail.write')) {
+    throw missingScope(['mail.write']);
+  }
 }
 
 /** A superadmin renames, suspends or reactivates a tenant; suspended, all its credentials end with their next request. */

@@ -7,6 +7,7 @@ import type { ActivityEntry } from './activity-store';
 import type { ConversationDeps } from './conversation-deps';
 import type { ConversationRow } from './conversation-row';
 import { requireDepartmentAccess } from './department-access';
+import { requireMayRelease } from './legal-hold';
 import { loadConversation } from './load-conversation';
 import { renderConversation } from './render-conversation';
 import { saveConversations } from './save-conversations';
@@ -36,6 +37,7 @@ export function changeConversation(
       const now = clock();
       const { before = row, after, activity, reason } = await decide(row, now, tx);
       await requireDepartmentAccess(tx, principal, before, after);
+      requireMayRelease(principal, before.labels, after.labels);
       const [saved] = await saveConversations(
         tx,
         principal.organizationId,

@@ -7,6 +7,8 @@ import {
   selectMessageFacts,
   type LockedConversation,
 } from './conversation-store';
+import { MAX_LABELS } from './labels/label-name';
+import { LEGAL_HOLD } from './legal-hold';
 import { saveConversations, type ConversationChange } from './save-conversations';
 
 /**
@@ -125,7 +127,7 @@ function mergedState(
     resolved_at: mostUrgent.resolved_at,
     disposition: rows.some((row) => row.disposition === 'normal') ? 'normal' : kept.disposition,
     priority: priorities[Math.max(...rows.map((row) => priorities.indexOf(row.priority)))]!,
-    labels: [...new Set(rows.flatMap((row) => row.labels))].slice(0, 64),
+    labels: mergedLabels(rows),
     department_id:
       kept.department_id ?? rows.find((row) => row.department_id !== null)?.department_id ?? null,
     assignee_type: assigned?.assignee_type ?? null,
@@ -135,6 +137,13 @@ function mergedState(
     scheduled_count: rows.reduce((sum, row) => sum + row.scheduled_count, 0),
     metadata: Object.fromEntries([...rows, kept].flatMap((row) => Object.entries(row.metadata))),
   };
+}
+
+/** As many as a conversation may have; what keeps mail from being removed is never the one too many. */
+function mergedLabels(rows: readonly LockedConversation[]): string[] {
+  const labels = [...new Set(rows.flatMap((row) => row.labels))];
+  const held = labels.filter((name) => name === LEGAL_HOLD);
+  return [...held, ...labels.filter((name) => name !== LEGAL_HOLD)].slice(0, MAX_LABELS);
 }
 
 function byAge(a: LockedConversation, b: LockedConversation): number {

@@ -1,8 +1,6 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { LEGAL_HOLD } from '../conversations/legal-hold';
 import { firstIdOf } from './first-id-of';
-
-/** The label that keeps a conversation whatever the retention says. */
-export const LEGAL_HOLD = 'legal-hold';
 
 export interface ExpiredMessage {
   id: string;

@@ -3,13 +3,13 @@ import type { Database, Transaction } from '@dak/platform/postgres';
 import { lockConversations } from '../conversations/conversation-store';
 import { reviseConversations } from '../conversations/revise-conversations';
 import { saveConversations, type ConversationChange } from '../conversations/save-conversations';
+import { LEGAL_HOLD } from '../conversations/legal-hold';
 import {
   blankMerged,
   deleteConversations,
   deleteMailbox,
   deleteMessages,
   deleteOldRecords,
-  LEGAL_HOLD,
   selectConversationsOfMailbox,
   selectEmpty,
   selectExpired,

@@ -21,6 +21,7 @@ const SIGNATURE = {
   condition: 'A signature of the whole organization needs brand.manage.',
 } as const;
 const LABEL = { scopes: ['mail.write'], role: 'admin', holder: 'organization' } as const;
+const RELEASE = 'Only admins with admin.manage take the label legal-hold away.';
 const TEMPLATE = { scopes: ['templates.manage'], holder: 'organization' } as const;
 const TEMPLATE_CHANGE = { ...TEMPLATE, holder: 'author' } as const;
 const RULE = { scopes: ['rules.manage'], holder: 'maker' } as const;
@@ -66,13 +67,13 @@ export const RIGHTS = {
   'GET /conversations': READ,
   'GET /conversations/{id}': READ,
   'PATCH /conversations/{id}': WRITE,
-  'POST /conversations/{id}/labels': WRITE,
+  'POST /conversations/{id}/labels': { ...WRITE, condition: RELEASE },
   'POST /conversations/{id}/snooze': WRITE,
   'DELETE /conversations/{id}/snooze': WRITE,
   'POST /conversations/{id}/assign': WRITE,
   'POST /conversations/{id}/merge': WRITE,
   'POST /conversations/{id}/split': WRITE,
-  'POST /conversations/bulk': WRITE,
+  'POST /conversations/bulk': { ...WRITE, condition: RELEASE },
   'GET /conversations/{id}/messages': READ,
   'GET /conversations/{id}/messages/{mid}': READ,
   'GET /conversations/{id}/messages/{mid}/raw': READ,
@@ -91,8 +92,8 @@ export const RIGHTS = {
 
   'GET /labels': { scopes: ['mail.read'], holder: 'organization' },
   'POST /labels': LABEL,
-  'PATCH /labels/{id}': LABEL,
-  'DELETE /labels/{id}': LABEL,
+  'PATCH /labels/{id}': { ...LABEL, condition: RELEASE },
+  'DELETE /labels/{id}': { ...LABEL, condition: RELEASE },
 
   'POST /compose/send': SEND,
   'POST /compose/preview': SEND,
@@ -202,7 +203,10 @@ export const RIGHTS = {
   'GET /settings/api-keys/{id}': SETTINGS,
   'DELETE /settings/api-keys/{id}': SETTINGS,
   'GET /settings/organization': SETTINGS,
-  'PATCH /settings/organization': SETTINGS,
+  'PATCH /settings/organization': {
+    ...SETTINGS,
+    condition: 'A shorter retention_days needs mail.write too.',
+  },
   'GET /settings/webhook-secret': SETTINGS,
   'PUT /settings/webhook-secret': SETTINGS,
 

@@ -9,6 +9,7 @@ import type { Decision } from '../change-conversation';
 import type { ConversationDeps } from '../conversation-deps';
 import type { ConversationRow } from '../conversation-row';
 import { requireDepartmentAccess } from '../department-access';
+import { requireMayRelease } from '../legal-hold';
 import { loadConversation } from '../load-conversation';
 import { saveConversations, type ConversationChange } from '../save-conversations';
 import { decideAssignment, decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
@@ -80,8 +81,11 @@ async function decide(
       const { organizationId } = principal;
       return { ...decision, after: await markRead(tx, organizationId, decision.after, unread) };
     }
-    case 'labels':
-      return decideLabels(row, action.value);
+    case 'labels': {
+      const decision = decideLabels(row, action.value);
+      requireMayRelease(principal, row.labels, decision.after.labels);
+      return decision;
+    }
     case 'snooze':
       return decideSnooze(row, action.value, now);
     case 'unsnooze':

@@ -26,6 +26,7 @@ import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { Label, Prisma } from '../../generated/prisma/client';
 import type { LabelDeps } from './label-deps';
 import { labelName } from './label-name';
+import { requireMayRelease } from '../legal-hold';
 import { replaceLabel } from './replace-label';
 
 const COLOR = /^#[0-9a-f]{6}$/i;
@@ -117,6 +118,7 @@ export async function updateLabel(
   // The label itself comes last: as long as it has the old name, the request can be repeated.
   if (data.name !== undefined && data.name !== before.name) {
     const name = data.name as string;
+    requireMayRelease(principal, [before.name], [name]);
     await replaceLabel(deps, organizationId, before.name, name, actorOf(principal));
   }
   const after = await unlessTaken(
@@ -142,6 +144,7 @@ export async function deleteLabel(
   const where = { organizationId, id: request.id };
   const label = await deps.withTenant(organizationId, ({ db }) => db.label.findFirst({ where }));
   if (label === null) throw new NotFoundError('label');
+  requireMayRelease(principal, [label.name], []);
   await replaceLabel(deps, organizationId, label.name, null, actorOf(principal));
   await deps.withTenant(organizationId, async (tx) => {
     const { count } = await tx.db.label.deleteMany({ where });

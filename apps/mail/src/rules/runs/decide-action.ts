@@ -6,6 +6,7 @@ import {
 } from '../../conversations/changes/decide-changes';
 import { decideUpdate } from '../../conversations/changes/decide-update';
 import type { ConversationRow } from '../../conversations/conversation-row';
+import { requireMayRelease } from '../../conversations/legal-hold';
 import { UpdateConversationRequest } from '@dak/contracts/mail';
 import { isSend, type Action } from '../definition/rule';
 
@@ -31,8 +32,11 @@ export function decideAction(
   switch (action.type) {
     case 'add_labels':
       return decideLabels(row, { add: [...action.labels], remove: [] });
-    case 'remove_labels':
-      return decideLabels(row, { add: [], remove: [...action.labels] });
+    case 'remove_labels': {
+      const decision = decideLabels(row, { add: [], remove: [...action.labels] });
+      requireMayRelease(null, row.labels, decision.after.labels);
+      return decision;
+    }
     case 'assign':
       return decideAssignment(row, {
         id: row.id,
