@@ -68,6 +68,8 @@ export function isOfBlindCopy({ type, data }: EventEnvelope): boolean {
       return MailFailed.decode(data).blindCopy;
     case 'bounce.received':
       return BounceReceived.decode(data).blindCopy;
+    case 'complaint.received':
+      return ComplaintReceived.decode(data).blindCopy;
     default:
       return false;
   }

@@ -82,6 +82,8 @@ export interface NewComplaint {
   feedbackType: string;
   recipients: readonly string[];
   complainedMessageId: string | null;
+  /** One of the recipients got a blind copy. */
+  blindCopy?: boolean;
 }
 
 /** What is shown, and what only deciding about automatic mail asks for. */

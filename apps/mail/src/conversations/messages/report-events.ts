@@ -33,6 +33,7 @@ export function reportEvents(
         feedbackType: complaint.feedbackType,
         recipients: [...complaint.recipients],
         complainedMessageId: complaint.complainedMessageId ?? undefined,
+        blindCopy: complaint.blindCopy ?? false,
       }),
   ];
 }

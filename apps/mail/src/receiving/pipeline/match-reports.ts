@@ -92,10 +92,16 @@ export function bouncesOf(report: Report, mails: ReportedMails): NewBounce[] {
 /** Null for mail that is no feedback report. */
 export function complaintOf(report: Report, mails: ReportedMails): NewComplaint | null {
   if (report.feedback === null) return null;
+  const { type, recipients } = report.feedback;
+  const mail = mails.get(report.reportedMessage?.messageId ?? '');
   return {
-    feedbackType: report.feedback.type,
-    recipients: report.feedback.recipients,
-    complainedMessageId: mails.get(report.reportedMessage?.messageId ?? '')?.id ?? null,
+    feedbackType: type,
+    recipients,
+    complainedMessageId: mail?.id ?? null,
+    blindCopy: recipients.some((recipient) => {
+      const deliveryId = mail?.deliveries.get(recipient.toLowerCase());
+      return deliveryId !== undefined && mail?.blindCopies.has(deliveryId) === true;
+    }),
   };
 }
 
