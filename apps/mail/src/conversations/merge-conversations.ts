@@ -7,7 +7,7 @@ import {
   selectMessageFacts,
   type LockedConversation,
 } from './conversation-store';
-import { MAX_LABELS } from './labels/label-name';
+import { MAX_LABELS } from './label-name';
 import { LEGAL_HOLD } from './legal-hold';
 import { saveConversations, type ConversationChange } from './save-conversations';
 

@@ -1,11 +1,5 @@
-import type { EventKind } from '@dak/contracts/events';
-import { ForbiddenError, type Principal, type Scope } from '@dak/kernel';
-
-/** Kinds that tell nothing of mail; all others are for who may read it. */
-const WITHOUT_MAIL: readonly string[] = [
-  'agent.action',
-  'domain.verified',
-] satisfies readonly EventKind[];
+import { ForbiddenError, type Principal } from '@dak/kernel';
+import { WITHOUT_MAIL } from '../visibility/scopes-of-makers';
 
 /** The credentials behind an endpoint, as far as they limit it. */
 export interface Makers {
@@ -29,35 +23,6 @@ export function makersWith({ key_ids, maker_scopes }: Makers, principal: Princip
     key_ids: [...new Set([...(key_ids ?? []), ...own.key_ids])],
     maker_scopes: own.maker_scopes.filter((scope) => maker_scopes?.includes(scope) ?? true),
   };
-}
-
-/** What an endpoint may be sent, going by the scopes of its makers. */
-export function mayGet(
-  makerScopes: readonly string[] | null,
-  event: { type: string; needsSend: boolean },
-): boolean {
-  if (makerScopes === null) return true;
-  const has = (scope: Scope): boolean => makerScopes.includes(scope);
-  if (event.needsSend && !has('mail.send')) return false;
-  return WITHOUT_MAIL.includes(event.type) || has('mail.read');
-}
-
-/** What {@link mayGet} needs to know of a delivery, as stored. */
-export interface StoredDelivery {
-  event_type: string;
-  trigger: string;
-  /** Only for who may send in the conversation; null = no. */
-  needs_send: boolean | null;
-}
-
-/** Whether a delivery may still go out: another key may have changed the endpoint since it was made. */
-export function mayStillGet(
-  makerScopes: readonly string[] | null,
-  { event_type, trigger, needs_send }: StoredDelivery,
-): boolean {
-  // A test tells nothing about anybody.
-  if (trigger === 'test') return true;
-  return mayGet(makerScopes, { type: event_type, needsSend: needs_send === true });
 }
 
 /** @param eventTypes empty = all @throws ForbiddenError `missing_scope` */

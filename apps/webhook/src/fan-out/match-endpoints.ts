@@ -1,4 +1,4 @@
-import { mayGet } from '../endpoints/endpoint-makers';
+import { mayGet } from '../visibility/scopes-of-makers';
 
 /** What fan-out needs to know of an endpoint that may get events. */
 export interface EndpointInterest {

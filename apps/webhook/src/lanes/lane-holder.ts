@@ -1,6 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
-import { mayStillGet } from '../endpoints/endpoint-makers';
+import { mayStillGet } from '../visibility/scopes-of-makers';
 import type { FreshDelivery } from '../fan-out/fan-out';
 import type { Sealing } from '../secrets/sealing';
 import type { VisibilityClient } from '../visibility/readable-by';

@@ -1,5 +1,5 @@
 import type { Database, PreparedStatement } from '@dak/platform/postgres';
-import type { StoredDelivery } from '../endpoints/endpoint-makers';
+import type { StoredDelivery } from '../visibility/scopes-of-makers';
 import { STAMP } from '../fan-out/fan-out-store';
 
 export interface LaneClaim {

@@ -1,6 +1,6 @@
 import { seesWholeOrganization, type Role } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
-import { mayStillGet, type StoredDelivery } from '../endpoints/endpoint-makers';
+import { mayStillGet, type StoredDelivery } from './scopes-of-makers';
 import { readableBy, type VisibilityClient } from './readable-by';
 
 /** Where the event of a delivery happened. */

@@ -9,7 +9,7 @@ import type { Decision } from '../change-conversation';
 import { assigneeOf } from '../conversation-changes';
 import type { ConversationRow } from '../conversation-row';
 import { canSnooze, snoozed, woken } from '../conversation-status';
-import { changedLabels } from '../labels/label-name';
+import { changedLabels } from '../label-name';
 
 const MAX_SNOOZE_DAYS = 366;
 const DAY = 86_400_000;

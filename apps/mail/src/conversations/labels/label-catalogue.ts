@@ -25,7 +25,7 @@ import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { Label, Prisma } from '../../generated/prisma/client';
 import type { LabelDeps } from './label-deps';
-import { labelName } from './label-name';
+import { labelName } from '../label-name';
 import { requireMayRelease } from '../legal-hold';
 import { replaceLabel } from './replace-label';
 

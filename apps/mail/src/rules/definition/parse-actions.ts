@@ -5,7 +5,7 @@ import {
   type RuleActionType,
 } from '@dak/contracts/api';
 import { InvalidError, isUuid } from '@dak/kernel';
-import { labelName, MAX_LABELS } from '../../conversations/labels/label-name';
+import { labelName, MAX_LABELS } from '../../conversations/label-name';
 import { formatRecipient, parseRecipient } from '../../sending/submissions/recipient';
 import { jsonList, membersOf } from './json-members';
 import { MAX_ACTIONS, type Action } from './rule';

@@ -1,7 +1,7 @@
 import { DomainError, InvalidError, isUuid, RefusedError } from '@dak/kernel';
 import type { ConversationRecord } from '@dak/contracts/api';
 import type { Content } from '@dak/contracts/mail';
-import { labelName, MAX_LABELS } from '../../conversations/labels/label-name';
+import { labelName, MAX_LABELS } from '../../conversations/label-name';
 import { storableText } from '../../db/sql-parameters';
 import { SIGNATURE_POSITIONS, type SignaturePosition } from './assemble-body';
 import { parseRecipient, type Recipient } from './recipient';
