@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { eventually } from '@dak/testing/waiting';
 import type { KeyEnd, OrganizationState, UserState } from '../src/service';
 import { startGateway } from './gateway-under-test';
 
@@ -32,8 +32,7 @@ describe('what the services are told about organizations', () => {
       await create('Fine');
       expect(told.at(-1)).toMatchObject({ name: 'Fine' });
       broken = false;
-      const deadline = Date.now() + 10_000;
-      while (told.at(-1)!.name !== 'Acme' && Date.now() < deadline) await delay(50);
+      await eventually(() => told.at(-1)!.name === 'Acme');
       expect(told.at(-1)).toMatchObject({ organizationId: acme.body.id, status: 'suspended' });
     } finally {
       await site.close();
@@ -116,8 +115,7 @@ describe('what the services are told about people', () => {
     });
     try {
       broken = false;
-      const deadline = Date.now() + 10_000;
-      while (told.length < 2 && Date.now() < deadline) await delay(50);
+      await eventually(() => told.length >= 2);
       expect(told.map(({ role }) => role).sort()).toEqual(['admin', 'superadmin']);
     } finally {
       await site.close();
@@ -136,13 +134,8 @@ describe('what the services are told about API keys', () => {
         return Promise.resolve();
       },
     });
-    const until = async (check: () => boolean): Promise<void> => {
-      const deadline = Date.now() + 10_000;
-      while (!check()) {
-        if (Date.now() > deadline) throw new Error(`told only ${JSON.stringify(told)}`);
-        await delay(50);
-      }
-    };
+    const until = (check: () => boolean) =>
+      eventually(() => `more than ${JSON.stringify(told)}`, check);
     try {
       const client = site.client(site.seed.apiKey);
       const make = async (expiresAt?: string): Promise<string> => {

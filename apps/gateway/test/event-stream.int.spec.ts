@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { uuidv7 } from '@dak/kernel';
 import { StreamClient } from '@dak/testing/event-stream';
+import { eventually } from '@dak/testing/waiting';
 import type { EventReader, FindReaders } from '../src/event-stream/item-readers';
 import { eventOf, openTestLog, type EventFacts } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
@@ -440,14 +441,6 @@ it('ends its streams with a word when the server stops', async () => {
 });
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-async function eventually(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error('still not');
-    await pause(50);
-  }
-}
 
 /** A gateway of its own whose mail service does not answer at first. */
 async function startGatewayWithFailingReaders() {

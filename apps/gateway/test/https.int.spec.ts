@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { createSelfSignedCertificate } from '@dak/platform/tls-files';
+import { eventually } from '@dak/testing/waiting';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 describe('the API over HTTPS', () => {
@@ -44,12 +45,8 @@ describe('the API over HTTPS', () => {
       );
       socket.once('error', reject);
     });
-  const until = async (name: string): Promise<void> => {
-    const deadline = performance.now() + 15_000;
-    while ((await nameShown()) !== `CN=${name}`) {
-      if (performance.now() > deadline) throw new Error(`${name} was never shown`);
-    }
-  };
+  const until = (name: string) =>
+    eventually(name, async () => (await nameShown()) === `CN=${name}`);
 
   it('marks its cookies Secure and tells browsers to stay', async () => {
     const { email, password } = site.seed.admin;

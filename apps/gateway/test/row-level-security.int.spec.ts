@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { eventually } from '@dak/testing/waiting';
 import { eventOf, openTestLog } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
@@ -36,7 +37,7 @@ describe('row-level security', () => {
       user_ids: [site.seed.admin.id],
     });
     const feedHasRows = async () => (await owner.query('select from event_feed')).rowCount === 1;
-    while (!(await feedHasRows())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(feedHasRows);
   });
   afterAll(async () => {
     await Promise.all([owner.end(), service.end()]);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@dak/testing/waiting';
 import { defineProbe } from '../src/http/route';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
@@ -59,7 +59,7 @@ describe('a body that comes slowly', () => {
 
   it('may take its time on a stream while something comes', async () => {
     const { received, socket } = trickle('/stream', 150, 8);
-    while (!received().includes('{"bytes":8}')) await delay(10);
+    await eventually(() => received().includes('{"bytes":8}'));
     socket.destroy();
   });
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
 import { PostgresLog, toLogMessage } from '@dak/platform/log';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import { eventually } from '@dak/testing/waiting';
 import { compareWithLog } from '../src/analytics/compare-log';
 import {
   ANALYTICS_GROUP,
@@ -118,10 +118,8 @@ describe('analytics at the log', () => {
   }
 
   async function drained(): Promise<void> {
-    const until = Date.now() + 20_000;
-    while ((await log.lag(ANALYTICS_GROUP)).some(({ records }) => records > 0)) {
-      if (Date.now() > until) throw new Error('the consumer does not come to the end');
-      await delay(20);
-    }
+    await eventually('the consumer comes to the end', async () =>
+      (await log.lag(ANALYTICS_GROUP)).every(({ records }) => records === 0),
+    );
   }
 });

@@ -7,6 +7,7 @@ import {
   tryAgainIn,
   type SmtpSink,
 } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import type { Transport } from '../src/delivery/transports/transport';
 import { principal, contextOf, insertMailbox, outboxEvents } from './mail-fixtures';
 import {
@@ -205,7 +206,7 @@ it('does not try again and again at once what cannot be read', async () => {
   jest.spyOn(sending.blobs, 'get').mockRejectedValue(new TypeError('damaged'));
   await sending.worker(relayTo(sink.port));
   const id = await send([mailbox.address]);
-  while (sending.errors.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => sending.errors.length > 0);
   const other = await send(['a@one.example']);
   await untilDeliveries(sending, caller, other, ([one]) => one?.state === 'deferred');
   const [one] = await deliveriesOf(sending, caller, id);

@@ -1,4 +1,5 @@
 import { uuidv7 } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import { createInboundPipeline } from '../src/receiving/pipeline/inbound-pipeline';
 import { readMessage } from '../src/receiving/reading/read-message';
 import { spoolEntry } from '../src/spool/spool-entry';
@@ -252,9 +253,7 @@ test('no batch is begun while arrivals have precedence, and all is stored after'
   expect(await spoolSize(box.organizationId)).toBe(1);
 
   hasPrecedence = false;
-  while ((await spoolSize(box.organizationId)) > 0) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await eventually(async () => (await spoolSize(box.organizationId)) === 0);
   await yielding.close();
   expect(await storedMessages(mail.database, box.organizationId, box.mailboxId)).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { EventEnvelope, MailReceived } from '@dak/contracts/events';
 import type { Principal } from '@dak/kernel';
 import { PostgresLog, toLogMessage, type LogMessage } from '@dak/platform/log';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import { eventually } from '@dak/testing/waiting';
 import { createRuleCache } from '../src/rules/definition/rule-cache';
 import { createRuleConsumer, type RuleConsumer } from '../src/rules/runs/rule-consumer';
 import { insertMailbox, principal } from './mail-fixtures';
@@ -69,14 +70,6 @@ function eventOf(caller: Principal, arrival: Stored): LogMessage {
   );
 }
 
-async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`not yet: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
-
 describe('the consumer of rules', () => {
   it('meets each mail once, in order per conversation, over replicas and repeated records', async () => {
     const admin = principal();
@@ -107,11 +100,11 @@ describe('the consumer of rules', () => {
         admin.organizationId,
         'select conversation_id, message_id, trace_id from rule_run order by id',
       );
-    await until(
+    await eventually(
       'all mail has met the rule',
       async () => (await runsOf()).length >= arrivals.length,
     );
-    await until('the repetitions are read', async () =>
+    await eventually('the repetitions are read', async () =>
       (await log.lag('rules')).every(({ records }) => records === 0),
     );
     const runs = await runsOf();
@@ -140,10 +133,10 @@ describe('the consumer of rules', () => {
     const bad = await rules.store(admin, mailbox.id);
     const broken = { ...eventOf(admin, bad), payload: Buffer.from('no envelope') };
     await log.publish([broken, eventOf(admin, good)]);
-    await until('the good one is done', async () =>
+    await eventually('the good one is done', async () =>
       (await rules.conversation(admin, good.conversationId)).labels.includes('seen'),
     );
-    await until('the bad one is parked', async () =>
+    await eventually('the bad one is parked', async () =>
       (await log.parked('rules')).some(({ key }) => key === broken.key),
     );
   });
@@ -162,13 +155,13 @@ describe('the consumer of rules', () => {
     );
     const log = await startReplica();
     await log.publish(stored.map((arrival) => eventOf(admin, arrival)));
-    await until('all are done', async () => {
+    await eventually('all are done', async () => {
       const states = await Promise.all(
         stored.slice(1).map(({ conversationId }) => rules.conversation(admin, conversationId)),
       );
       return states.every(({ labels }) => labels.includes('seen'));
     });
-    await until('the full one says why', async () => {
+    await eventually('the full one says why', async () => {
       const [run] = await rules.runs(admin, stored[0]!.conversationId);
       return run?.actions[0]?.outcome === 'failed';
     });

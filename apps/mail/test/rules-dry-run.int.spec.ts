@@ -1,5 +1,6 @@
 import { uuidv7, type Principal } from '@dak/kernel';
 import type { RuleDryRunRecord } from '@dak/contracts/api';
+import { eventually } from '@dak/testing/waiting';
 import { createDryRunWorker, type DryRunWorker } from '../src/rules/dry-runs/dry-run-worker';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
 import { openRules, recordOf, ruleDefinition, type RuleFields, type Rules } from './rule-fixtures';
@@ -42,16 +43,14 @@ async function begin(caller: Principal, fields: RuleFields, times: { from?: stri
 }
 
 async function untilDone(caller: Principal, id: string): Promise<RuleDryRunRecord> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const record = recordOf<RuleDryRunRecord>(
+  let record: RuleDryRunRecord | undefined;
+  const clues = () => `the end of ${JSON.stringify(record)} ${String(errors[0])}`;
+  return eventually(clues, async () => {
+    record = recordOf<RuleDryRunRecord>(
       await rules.handlers.getRuleDryRun({ id }, contextOf(caller)),
     );
-    if (record.status !== 'running') return record;
-    if (Date.now() > deadline)
-      throw new Error(`still ${JSON.stringify(record)} ${String(errors[0])}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return record.status !== 'running' && record;
+  });
 }
 
 const YEAR = { from: '2026-01-01T00:00:00Z', to: '2026-12-31T00:00:00Z' };

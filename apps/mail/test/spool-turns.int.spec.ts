@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@dak/platform/postgres';
+import { eventually } from '@dak/testing/waiting';
 import { spoolEntry, type SpoolEntry, type SpoolEntryFacts } from '../src/spool/spool-entry';
 import { createSpoolLeases } from '../src/spool/spool-leases';
 import {
@@ -192,12 +193,9 @@ test('a lease is renewed while its entries are worked on, and runs out when nobo
   leases.stop();
 });
 
-async function waitFor(claim: () => Promise<ClaimedEntry[]>): Promise<ClaimedEntry[]> {
-  const end = Date.now() + 10_000;
-  for (;;) {
+function waitFor(claim: () => Promise<ClaimedEntry[]>): Promise<ClaimedEntry[]> {
+  return eventually('an entry comes due', async () => {
     const entries = await claim();
-    if (entries.length > 0) return entries;
-    if (Date.now() > end) throw new Error('nothing came due');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return entries.length > 0 && entries;
+  });
 }

@@ -5,6 +5,7 @@ import { systemClock, type Principal } from '@dak/kernel';
 import type { SubmissionReceipt } from '@dak/contracts/api';
 import { ComposeRequest, Content, ReplyRequest, type Document } from '@dak/contracts/mail';
 import { FolderBlobStore } from '@dak/platform/blobs';
+import { eventually } from '@dak/testing/waiting';
 import {
   createDeliveryWorker,
   type DeliveryWorker,
@@ -160,20 +161,17 @@ export async function deliveriesOf(
   return rows as unknown as StoredDelivery[];
 }
 
-/** Polls until `check` holds for the deliveries; rejects after five seconds. */
-export async function untilDeliveries(
+/** Waits until `check` holds for the deliveries. */
+export function untilDeliveries(
   sending: Sending,
   caller: Principal,
   submissionId: string,
   check: (deliveries: StoredDelivery[]) => boolean,
 ): Promise<StoredDelivery[]> {
-  const deadline = Date.now() + 5_000;
-  for (;;) {
-    const deliveries = await deliveriesOf(sending, caller, submissionId);
-    if (check(deliveries)) return deliveries;
-    if (Date.now() > deadline) {
-      throw new Error(`still ${JSON.stringify(deliveries)}; errors: ${String(sending.errors[0])}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  let deliveries: StoredDelivery[] = [];
+  const clues = () => `other than ${JSON.stringify(deliveries)}; ${String(sending.errors[0])}`;
+  return eventually(clues, async () => {
+    deliveries = await deliveriesOf(sending, caller, submissionId);
+    return check(deliveries) && deliveries;
+  });
 }

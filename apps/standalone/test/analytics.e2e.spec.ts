@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
-import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
 import type { Stack } from './stack';
 import { createTenant, type Tenant } from './tenant';
@@ -121,13 +120,14 @@ describeOnBothRuns('analytics', (startStack) => {
 
   /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies of the API are checked against its document */
   async function soon(isShown: (body: any) => boolean) {
-    const until = Date.now() + VISIBLE_WITHIN_MS;
-    for (;;) {
+    let totals: unknown;
+    const clues = () => `other than ${JSON.stringify(totals)}`;
+    const ask = async () => {
       const { body } = await tenant.client.get('/analytics/overview');
-      if (isShown(body)) return body;
-      if (Date.now() > until) throw new Error(`not shown in time: ${JSON.stringify(body.totals)}`);
-      await delay(50);
-    }
+      totals = body.totals;
+      return isShown(body) && body;
+    };
+    return eventually(clues, ask, VISIBLE_WITHIN_MS);
   }
 
   async function csvOf(path: string): Promise<string> {

@@ -1,7 +1,7 @@
+import { eventually } from '@dak/testing/waiting';
 import { auditedChange, auditedRouteNames } from './audited-changes';
 import { describeOnBothRuns } from './distributed-stack';
 import { plainRoute, routeName, send, STOCK_PER_ROUND } from './plain-requests';
-import { eventually } from './running-dak';
 import type { Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';
 

@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { AcknowledgedLoad, releaseOutgoing } from './acknowledged-load';
 import { runCommand } from './dak-command';
 import { arrivedAt, compose, subjectsIn } from './mail-load';
 import {
-  eventually,
   removeDataDir,
   startDak,
   temporaryDataDir,

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { eventually } from '@dak/testing/waiting';
 import { withDatabase } from './foreign-data';
-import { eventually } from './running-dak';
 import { openSession, transact } from './sending-mail';
 import { startStack, type Stack } from './stack';
 import { createTenant, type Tenant } from './tenant';

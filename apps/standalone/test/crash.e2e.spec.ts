@@ -1,13 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { arrivedAt, compose, deliver, subjectsIn } from './mail-load';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 
 const COUNT = 200;
 /** Connections to one relay. */

@@ -1,8 +1,8 @@
 import type { ApiClient } from '@dak/testing/api-client';
 import { StreamClient } from '@dak/testing/event-stream';
 import { startNameServer, type NameServer, type Zone } from '@dak/testing/name-server';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
-import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
 import type { Stack } from './stack';
 import { createKey, signIn, superadminSession } from './tenant';

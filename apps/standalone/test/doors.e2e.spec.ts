@@ -1,13 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@dak/testing/waiting';
 import { describeDistributed, sharedSettings } from './distributed-stack';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { stackDatabases } from './stack';
 
 const NEXT = 'another long enough password';

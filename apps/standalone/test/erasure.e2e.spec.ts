@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { ApiClient } from '@dak/testing/api-client';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
-import { eventually } from './running-dak';
 import type { Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';
 

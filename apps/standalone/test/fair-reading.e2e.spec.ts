@@ -1,5 +1,5 @@
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
-import { eventually } from './running-dak';
 import { openSession, sendMail, transact } from './sending-mail';
 import type { Stack } from './stack';
 import { createTenant, type Tenant } from './tenant';

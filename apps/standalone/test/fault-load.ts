@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { arrivedAt, deliver, subjectsIn } from './mail-load';
-import { eventually, type RunningDak } from './running-dak';
+import { type RunningDak } from './running-dak';
 
 /** What a client got for one request. */
 interface Answer {

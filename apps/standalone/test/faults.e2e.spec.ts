@@ -9,10 +9,10 @@ import { startCluster } from '@dak/testing/database';
 import { startNativeKafka } from '@dak/testing/kafka';
 import { openNetworkGate, type NetworkGate } from '@dak/testing/network-gate';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { describeDistributed } from './distributed-stack';
 import { FaultLoad } from './fault-load';
 import {
-  eventually,
   removeDataDir,
   startDak,
   temporaryDataDir,

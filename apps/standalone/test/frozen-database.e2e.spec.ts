@@ -1,13 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { runningEmbeddedPostgres } from '@dak/platform/embedded-postgres';
+import { eventually } from '@dak/testing/waiting';
 import { withDatabase } from './foreign-data';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { openSession } from './sending-mail';
 
 /** Of an answer that says: later. */

@@ -3,14 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SmtpDialog } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { openSession, transact } from './sending-mail';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
 /** Only root can mount a small disk; CI is root, and without it the suite fails there instead of being left out. */

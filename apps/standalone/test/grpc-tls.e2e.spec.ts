@@ -5,15 +5,10 @@ import { WebhookServiceService } from '@dak/contracts/webhook';
 import { uuidv7, type Principal } from '@dak/kernel';
 import { createClient, GrpcChannel, GrpcTls, PrincipalSigner } from '@dak/platform/grpc';
 import { createCertificateAuthority } from '@dak/testing/certificates';
+import { eventually } from '@dak/testing/waiting';
 import { describeDistributed, sharedSettings } from './distributed-stack';
 import { deliver, subjectsIn } from './mail-load';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { stackDatabases } from './stack';
 import { startWebhookSink, type WebhookSink } from './webhook-sink';
 

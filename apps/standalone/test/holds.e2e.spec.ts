@@ -1,15 +1,10 @@
 import type { ApiClient } from '@dak/testing/api-client';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
 import { withDatabase } from './foreign-data';
 import { createSender, outboxEntry, type Sender } from './outgoing-mail';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import type { Stack } from './stack';
 import { superadminSession } from './tenant';
 import { startWebhookSink, type WebhookSink } from './webhook-sink';

@@ -1,4 +1,4 @@
-import { eventually } from './running-dak';
+import { eventually } from '@dak/testing/waiting';
 import { onTheWire, openSession, sendMail, transact } from './sending-mail';
 import { startStack, type Stack } from './stack';
 import { createTenant, type Tenant } from './tenant';

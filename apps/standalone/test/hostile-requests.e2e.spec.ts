@@ -2,8 +2,8 @@ import { request as httpRequest } from 'node:http';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { RouteDescription } from '@dak/gateway';
+import { eventually } from '@dak/testing/waiting';
 import { plainRoute, routeName, send, STOCK_PER_ROUND, type PlainRequest } from './plain-requests';
-import { eventually } from './running-dak';
 import { startStack, type Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';
 

@@ -1,11 +1,6 @@
+import { eventually } from '@dak/testing/waiting';
 import { deliver } from './mail-load';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { startWebhookSink, type WebhookSink } from './webhook-sink';
 
 /** A lease of the killed process would hold its events back for 10 s. */

@@ -1,6 +1,6 @@
 import { SCOPES } from '@dak/kernel';
 import type { ApiClient } from '@dak/testing/api-client';
-import { eventually } from './running-dak';
+import { eventually } from '@dak/testing/waiting';
 import type { Stack } from './stack';
 import { createKey, signIn, superadminSession } from './tenant';
 

@@ -1,13 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRestartablePostgres, type RestartablePostgres } from '@dak/testing/crash';
+import { eventually } from '@dak/testing/waiting';
 import { deliver, subjectsIn } from './mail-load';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { startWebhookSink, type WebhookSink } from './webhook-sink';
 
 const AWAY_MS = 12_000;

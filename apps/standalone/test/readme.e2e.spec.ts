@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from '@dak/platform/lifecycle';
 import type { Bootstrap } from '@dak/platform/deployment';
-import { eventually } from './running-dak';
+import { eventually } from '@dak/testing/waiting';
 
 const ROOT = resolve(__dirname, '../../..');
 const START_MS = 120_000;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
 import { startCluster, testPostgresUrl } from '@dak/testing/database';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { describeDistributed, sharedSettings } from './distributed-stack';
 import { withDatabase } from './foreign-data';
 import { arrivedAt, compose, deliver, subjectsIn } from './mail-load';
 import {
-  eventually,
   removeDataDir,
   startDak,
   temporaryDataDir,

@@ -1,14 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { eventually } from '@dak/testing/waiting';
 import { filesWith } from './files-with';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { sendMail } from './sending-mail';
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 import type { Scope } from '@dak/kernel';
 import type { ApiClient } from '@dak/testing/api-client';
 import { StreamClient } from '@dak/testing/event-stream';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
-import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
 import type { Stack } from './stack';
 import { createKey, createTenant, signIn, type Person, type Tenant } from './tenant';

@@ -1,3 +1,4 @@
+import { eventually } from '@dak/testing/waiting';
 import { sendMail } from './sending-mail';
 import type { Stack } from './stack';
 import type { Tenant } from './tenant';
@@ -21,12 +22,12 @@ export async function leaveRuleTraces(
     to: [open.address],
     raw: `From: new@${marker}.example\r\nSubject: ${marker} new\r\nMessage-ID: <new@${marker}.example>\r\n\r\nHello.\r\n`,
   });
-  const deadline = Date.now() + 20_000;
-  for (;;) {
+  let found: unknown;
+  const clues = () => `other than ${JSON.stringify(found)}`;
+  await eventually(clues, async () => {
     const runs = await client.get(`/rules/${rule.body.id}/runs`);
     const job = await client.get(`/rules/dry-run/${dryRun.body.id}`);
-    if (runs.body.total > 0 && job.body.status === 'done') return;
-    if (Date.now() > deadline) throw new Error(`still ${JSON.stringify([runs.body, job.body])}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    found = [runs.body, job.body];
+    return runs.body.total > 0 && job.body.status === 'done';
+  });
 }

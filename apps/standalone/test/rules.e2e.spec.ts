@@ -1,3 +1,4 @@
+import { eventually } from '@dak/testing/waiting';
 import { sendMail } from './sending-mail';
 import { startStack, type Stack } from './stack';
 import { createTenant, type Tenant } from './tenant';
@@ -28,16 +29,15 @@ describe('rules', () => {
 
   /** The conversation with the subject, once `check` holds for it. */
   async function conversation(subject: string, check: (record: Found) => boolean): Promise<Found> {
-    const deadline = Date.now() + 10_000;
-    for (;;) {
+    let found: Found | undefined;
+    const clues = () => `other than ${JSON.stringify(found)}`;
+    return eventually(clues, async () => {
       const { body } = await tenant.client.get(
         `/conversations?mailbox=${tenant.open.id}&per_page=100`,
       );
-      const found = (body.data as Found[]).find((record) => record.subject === subject);
-      if (found !== undefined && check(found)) return found;
-      if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(found)}`);
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+      found = (body.data as Found[]).find((record) => record.subject === subject);
+      return found !== undefined && check(found) && found;
+    });
   }
 
   it('act on mail within a second, explain themselves, and can be changed', async () => {
@@ -116,9 +116,7 @@ describe('rules', () => {
     });
     expect(rule.status).toBe(201);
     await deliver('Tell it');
-    for (let tries = 0; sink.requests.length === 0 && tries < 400; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+    await eventually(() => sink.requests.length > 0);
     await sink.close();
     expect(sink.requests.map(({ event }) => event)).toMatchObject([
       { type: 'rule.matched', data: { rule_id: rule.body.id, rule_name: 'Tell' } },
@@ -155,11 +153,10 @@ describe('rules', () => {
       }
       return found;
     };
-    let reasons: string[] = [];
-    for (let tries = 0; reasons.length === 0 && tries < 200; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      reasons = await skipped();
-    }
+    const reasons = await eventually(async () => {
+      const found = await skipped();
+      return found.length > 0 && found;
+    });
     expect(reasons).toEqual([expect.stringContaining('it has come back')]);
   });
 
@@ -224,11 +221,10 @@ describe('rules', () => {
     });
     const asked = await tenant.client.post('/rules/dry-run', { rule });
     expect(asked.status).toBe(202);
-    let job = asked.body;
-    for (let tries = 0; job.status === 'running' && tries < 200; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-      job = (await tenant.client.get(`/rules/dry-run/${job.id}`)).body;
-    }
+    const job = await eventually(async () => {
+      const { body } = await tenant.client.get(`/rules/dry-run/${asked.body.id}`);
+      return body.status !== 'running' && body;
+    });
     expect(job).toMatchObject({ status: 'done', examined: job.progress.total });
     expect(job.matched).toBeGreaterThanOrEqual(3);
     expect((await conversation('Tried out', () => true)).priority).toBe('normal');

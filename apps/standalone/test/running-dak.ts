@@ -126,20 +126,3 @@ export async function startDak(
     },
   };
 }
-
-/** Waits until `probe` gives a value; fails with `what`, which may tell more by then, after `ms`. */
-export async function eventually<T>(
-  what: string | (() => string),
-  probe: () => Promise<T | null | undefined | false>,
-  ms = 20_000,
-): Promise<T> {
-  const deadline = Date.now() + ms;
-  for (;;) {
-    const value = await probe();
-    if (value) return value;
-    if (Date.now() > deadline) {
-      throw new Error(`not within ${ms} ms: ${typeof what === 'string' ? what : what()}`);
-    }
-    await delay(50);
-  }
-}

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { silence, startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
 import { createSender, type Sender } from './outgoing-mail';
-import { eventually } from './running-dak';
 import type { Stack } from './stack';
 
 /** Others wait seconds for the places that slow peers have taken, not the minutes that these take. */

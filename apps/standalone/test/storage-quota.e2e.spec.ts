@@ -1,6 +1,6 @@
 import type { ApiClient } from '@dak/testing/api-client';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
-import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
 import type { Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';

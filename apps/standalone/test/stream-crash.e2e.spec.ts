@@ -1,13 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StreamClient } from '@dak/testing/event-stream';
+import { eventually } from '@dak/testing/waiting';
 import { compose } from './mail-load';
-import {
-  eventually,
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 
 const ROUNDS = 4;
 

@@ -1,6 +1,6 @@
 import { SCOPES, type Scope } from '@dak/kernel';
 import type { ApiClient } from '@dak/testing/api-client';
-import { eventually } from './running-dak';
+import { eventually } from '@dak/testing/waiting';
 import { openSession, transact } from './sending-mail';
 import type { Stack } from './stack';
 

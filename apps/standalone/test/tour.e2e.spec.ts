@@ -1,5 +1,6 @@
 import { startSmtpSink, openSmtpDialog } from '@dak/testing/smtp-sink';
-import { eventually, removeDataDir, startDak, temporaryDataDir } from './running-dak';
+import { eventually } from '@dak/testing/waiting';
+import { removeDataDir, startDak, temporaryDataDir } from './running-dak';
 
 describe('the standalone process', () => {
   const dataDir = temporaryDataDir();

@@ -3,8 +3,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { EVENT_DATA, PublicEventRecord } from '@dak/contracts/api';
 import { EVENT_KINDS } from '@dak/contracts/events';
+import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from './distributed-stack';
-import { eventually } from './running-dak';
 import { sendMail } from './sending-mail';
 import type { Stack } from './stack';
 import {

@@ -1,15 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CreatedWebhookRecord, WebhookDeliveryDetail } from '@dak/contracts/api';
 import { UnavailableError, uuidv7, type Principal } from '@dak/kernel';
 import { Database } from '@dak/platform/postgres';
+import { eventually } from '@dak/testing/waiting';
 import { disableEndpoint } from '../src/endpoints/disable-endpoint';
 import { insertDeliveries } from '../src/fan-out/fan-out-store';
 import { replayRound } from '../src/replays/replay-worker';
 import type { VisibilityClient } from '../src/service';
 import {
+  allRead,
   callOf,
   endpointRequest,
-  eventually,
   hurry,
   listDeliveries,
   parsed,
@@ -68,7 +68,7 @@ describe('what somebody may read no more', () => {
       const all = await listDeliveries(stack, owner, endpointId);
       return all.find(({ event_id, attempts }) => event_id === event.id && attempts > 0);
     });
-    return { event, key, id: delivery!.id };
+    return { event, key, id: delivery.id };
   }
 
   const refuse = (): void => {
@@ -211,7 +211,7 @@ describe('what somebody may read no more', () => {
     readable.add(`${owner.userId}/${early.conversationId!}`);
     await publish(stack.log, early);
     const { event } = await attempted(endpoint.id);
-    await delay(50);
+    await allRead(stack);
     expect((await listDeliveries(stack, owner, endpoint.id)).map((one) => one.event_id)).toEqual([
       event.id,
     ]);

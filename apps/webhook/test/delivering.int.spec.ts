@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type {
   CreatedWebhookRecord,
@@ -7,10 +6,11 @@ import type {
 } from '@dak/contracts/api';
 import { ConversationUpdated, type EventEnvelope } from '@dak/contracts/events';
 import { uuidv7, type Principal } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import {
+  allRead,
   callOf,
   endpointRequest,
-  eventually,
   listDeliveries,
   parsed,
   principalOf,
@@ -47,6 +47,19 @@ describe('delivering events', () => {
 
   const deliveriesOf = (principal: Principal, endpointId: string) =>
     listDeliveries(stack, principal, endpointId);
+
+  /** Of all that was published, one event became a delivery, and arrived. */
+  async function expectOnly(
+    wanted: EventEnvelope,
+    principal: Principal,
+    { id }: CreatedWebhookRecord,
+  ): Promise<void> {
+    await allRead(stack);
+    const made = (await deliveriesOf(principal, id)).map(({ event_id }) => event_id);
+    expect(made).toEqual([wanted.id]);
+    await eventually(() => sink.received.length > 0);
+    expect(sink.received.map(({ event }) => event.id)).toEqual([wanted.id]);
+  }
 
   it('sends the public event, signed, and writes the attempt down', async () => {
     const { endpoint, principal } = await create({
@@ -99,14 +112,17 @@ describe('delivering events', () => {
     await publish(stack.log, event);
     await eventually(() => sink.received.length > 0);
     await publish(stack.log, event);
-    await delay(150);
-    expect(sink.received).toHaveLength(1);
+    await allRead(stack);
     expect(await deliveriesOf(principal, endpoint.id)).toHaveLength(1);
+    expect(sink.received).toHaveLength(1);
   });
 
   it('sends what an endpoint asked for, and nothing of other organizations or imports', async () => {
     const mailboxId = uuidv7();
-    const { principal } = await create({ mailboxIds: [mailboxId], eventTypes: ['mail.received'] });
+    const { endpoint, principal } = await create({
+      mailboxIds: [mailboxId],
+      eventTypes: ['mail.received'],
+    });
     const { organizationId } = principal;
     const wanted = receivedEvent(organizationId, { mailboxId });
     await publish(
@@ -116,13 +132,11 @@ describe('delivering events', () => {
       receivedEvent(organizationId, { mailboxId, imported: true }),
       wanted,
     );
-    await eventually(() => sink.received.length > 0);
-    await delay(100);
-    expect(sink.received.map(({ event }) => event.id)).toEqual([wanted.id]);
+    await expectOnly(wanted, principal, endpoint);
   });
 
   it('sends nothing of the conversations that an import brings', async () => {
-    const { principal } = await create();
+    const { endpoint, principal } = await create();
     const { organizationId } = principal;
     const updated = (reason: string): EventEnvelope =>
       receivedEvent(organizationId, {
@@ -133,20 +147,16 @@ describe('delivering events', () => {
       });
     const wanted = updated('created');
     await publish(stack.log, updated('imported'), wanted);
-    await eventually(() => sink.received.length > 0);
-    await delay(100);
-    expect(sink.received.map(({ event }) => event.id)).toEqual([wanted.id]);
+    await expectOnly(wanted, principal, endpoint);
   });
 
   it('sends to a regular user what they may read now', async () => {
-    const { principal } = await create({}, principalOf(uuidv7(), { role: 'user' }));
+    const { endpoint, principal } = await create({}, principalOf(uuidv7(), { role: 'user' }));
     const { organizationId, userId } = principal;
     const [mine, others] = [receivedEvent(organizationId), receivedEvent(organizationId)];
     stack.readable.add(`${userId}/${mine.conversationId!}`);
     await publish(stack.log, others, mine);
-    await eventually(() => sink.received.length > 0);
-    await delay(100);
-    expect(sink.received.map(({ event }) => event.id)).toEqual([mine.id]);
+    await expectOnly(mine, principal, endpoint);
   });
 
   it('tries again after a failure, on schedule', async () => {
@@ -159,7 +169,7 @@ describe('delivering events', () => {
     const [waiting] = (await eventually(async () => {
       const all = await deliveriesOf(principal, endpoint.id);
       return all[0]?.attempts === 1 ? all : null;
-    }))!;
+    }));
     expect(waiting).toMatchObject({
       state: 'pending',
       status_code: 500,
@@ -174,7 +184,7 @@ describe('delivering events', () => {
     const [done] = (await eventually(async () => {
       const all = await deliveriesOf(principal, endpoint.id);
       return all[0]?.state === 'delivered' ? all : null;
-    }))!;
+    }));
     expect(done!.attempts).toBe(2);
     const attempts = parsed<WebhookAttemptRecord[]>(
       (

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type {
   CreatedWebhookRecord,
@@ -9,10 +8,11 @@ import type {
   WebhookSecretState,
 } from '@dak/contracts/api';
 import { uuidv7, type Principal } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import {
+  allRead,
   callOf,
   endpointRequest,
-  eventually,
   listDeliveries,
   parsed,
   principalOf,
@@ -59,6 +59,15 @@ describe('managing webhooks', () => {
       },
       callOf(admin),
     );
+  /** All that was published has been read, and nothing of it waits to be sent. */
+  async function expectNothingDue(endpointId: string): Promise<void> {
+    await allRead(stack);
+    const { rows } = await stack.sql.query(
+      `select event_type from delivery where endpoint_id = $1 and state = 'pending'`,
+      [endpointId],
+    );
+    expect(rows).toEqual([]);
+  }
   const user = (): Principal => principalOf(admin.organizationId, { role: 'user' });
 
   describe('endpoints', () => {
@@ -139,7 +148,7 @@ describe('managing webhooks', () => {
       expect(sink.received[1]).toMatchObject({ path: '/moved', headers: { 'x-new': '1' } });
       await update(endpoint.id, { enabled: false });
       await publish(stack.log, receivedEvent(admin.organizationId));
-      await delay(150);
+      await expectNothingDue(endpoint.id);
       expect(sink.received).toHaveLength(2);
     });
 
@@ -175,7 +184,7 @@ describe('managing webhooks', () => {
         endpoint.id,
       ]);
       await publish(stack.log, receivedEvent(admin.organizationId));
-      await delay(300);
+      await expectNothingDue(endpoint.id);
       expect(sink.received).toHaveLength(1);
     });
   });
@@ -270,7 +279,7 @@ describe('managing webhooks', () => {
       const [first] = (await eventually(async () => {
         const all = await listDeliveries(stack, admin, endpoint.id);
         return all[0]?.state === 'delivered' ? all : null;
-      }))!;
+      }));
       const again = parsed<WebhookDeliveryRecord>(
         (await stack.api.retryDelivery({ endpointId: endpoint.id, id: first!.id }, callOf(admin)))
           .json,
@@ -282,7 +291,7 @@ describe('managing webhooks', () => {
       const all = (await eventually(async () => {
         const now = await listDeliveries(stack, admin, endpoint.id);
         return now.every(({ state }) => state === 'delivered') ? now : null;
-      }))!;
+      }));
       expect(all.map(({ trigger, attempts }) => [trigger, attempts])).toEqual([
         ['retry', 1],
         ['automatic', 1],
@@ -319,7 +328,7 @@ describe('managing webhooks', () => {
       });
       isDown = false;
       await update(endpoint.id, { enabled: true });
-      await delay(100);
+      await expectNothingDue(endpoint.id);
       expect(sink.received).toHaveLength(1);
       const started = parsed<WebhookReplayRecord>(
         (await stack.api.startReplay(replay, callOf(admin))).json,
@@ -338,7 +347,7 @@ describe('managing webhooks', () => {
       const all = (await eventually(async () => {
         const now = await listDeliveries(stack, admin, endpoint.id);
         return now.every(({ state }) => state !== 'pending') ? now : null;
-      }))!;
+      }));
       const automatic = all.filter(({ trigger }) => trigger === 'automatic');
       expect(automatic.every(({ attempts, state }) => attempts <= 1 && state !== 'delivered')).toBe(
         true,
@@ -362,7 +371,7 @@ describe('managing webhooks', () => {
       const [first] = (await eventually(async () => {
         const all = await listDeliveries(stack, owner, endpoint.id);
         return all[0]?.state === 'delivered' ? all : null;
-      }))!;
+      }));
       stack.readable.delete(`${owner.userId}/${event.conversationId!}`);
       await expect(
         stack.api.retryDelivery({ endpointId: endpoint.id, id: first!.id }, callOf(owner)),
@@ -402,12 +411,12 @@ describe('managing webhooks', () => {
         callOf(null),
       );
       await publish(stack.log, receivedEvent(admin.organizationId));
-      await delay(150);
+      await expectNothingDue(endpoint.id);
       expect(sink.received).toHaveLength(0);
     });
 
     it('that are suspended get nothing until they are active again', async () => {
-      await create();
+      const endpoint = await create();
       const put = (status: string, version: number) =>
         stack.tenants.putOrganization(
           { organizationId: admin.organizationId, name: 'Org', status, version },
@@ -417,7 +426,7 @@ describe('managing webhooks', () => {
       // An announcement that was overtaken changes nothing.
       await put('active', 1);
       await publish(stack.log, receivedEvent(admin.organizationId));
-      await delay(150);
+      await expectNothingDue(endpoint.id);
       expect(sink.received).toHaveLength(0);
       await put('active', 3);
       await put('suspended', 2);

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CreatedWebhookRecord } from '@dak/contracts/api';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { uuidv7, type Principal } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import {
   callOf,
   endpointRequest,
-  eventually,
   hurry,
   listDeliveries,
   parsed,
@@ -78,7 +78,9 @@ describe('ordered endpoints', () => {
     };
     await publish(stack.log, ...stuck, ...flowing);
     await eventually(() => sequencesOf(flowing).length === 3 && sequencesOf(stuck).length === 2);
-    await delay(150);
+    const later = conversation(1);
+    await publish(stack.log, ...later);
+    await eventually(() => sequencesOf(later).length === 1);
     expect(sequencesOf(stuck)).toEqual([1, 2]);
     isDown = false;
     await hurry(stack, endpoint.id);
@@ -118,7 +120,7 @@ describe('ordered endpoints', () => {
       return all.every(({ state }) => state !== 'pending') ? all : null;
     });
     expect(
-      Object.fromEntries(states!.map(({ event_id, state, gap }) => [event_id, [state, gap]])),
+      Object.fromEntries(states.map(({ event_id, state, gap }) => [event_id, [state, gap]])),
     ).toEqual({
       [events[0]!.id]: ['delivered', false],
       [events[1]!.id]: ['skipped', false],

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { WebhookDeliveryRecord } from '@dak/contracts/api';
@@ -12,7 +11,9 @@ import { createClient, InProcessChannel, type CallOptions, type Client } from '@
 import { PostgresLog, toLogMessage, type Log } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import { eventually } from '@dak/testing/waiting';
 import { SECRET } from './service-secret';
+import { GROUP } from '../src/fan-out/fan-out';
 import { createWebhookService, type VisibilityClient, type WebhookService } from '../src/service';
 
 export const MIGRATIONS = join(__dirname, '../prisma/migrations');
@@ -213,18 +214,13 @@ export function receivedEvent(
   });
 }
 
-export async function publish(log: Log, ...events: readonly EventEnvelope[]): Promise<void> {
-  await log.publish(events.map(toLogMessage));
+/** Waits until the service has read all that was published: what it makes of it is in its database. */
+export async function allRead({ log }: WebhookStack): Promise<void> {
+  await eventually(async () => (await log.lag(GROUP)).every(({ records }) => records === 0));
 }
 
-/** Waits until `ask` says something true. */
-export async function eventually<T>(ask: () => T | Promise<T>, withinMs = 8_000): Promise<T> {
-  const until = Date.now() + withinMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer || Date.now() > until) return answer;
-    await delay(10);
-  }
+export async function publish(log: Log, ...events: readonly EventEnvelope[]): Promise<void> {
+  await log.publish(events.map(toLogMessage));
 }
 
 export const parsed = <T>(json: Uint8Array): T =>

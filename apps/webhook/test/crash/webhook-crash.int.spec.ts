@@ -11,6 +11,7 @@ import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { SupervisedProcess, bundleProgram, runNemesis } from '@dak/testing/crash';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import { eventually } from '@dak/testing/waiting';
 import { createWebhookService } from '../../src/service';
 import { SECRET } from '../service-secret';
 import {
@@ -18,7 +19,6 @@ import {
   MIGRATIONS,
   callOf,
   endpointRequest,
-  eventually,
   principalOf,
   publish,
   receivedEvent,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@dak/testing/waiting';
 import { BlobJournal, type BlobJournalOptions, type JournaledBlob } from '../src/blob-journal';
 import { FolderBlobStore } from '../src/folder-blob-store';
 
@@ -23,10 +23,7 @@ async function segments(folder = join(root, 'journal')): Promise<string[]> {
 const pathOf = (sha256: string): string => join(root, ORGANIZATION, sha256.slice(0, 2), sha256);
 
 async function emptied(folder?: string): Promise<void> {
-  for (let left = 200; (await segments(folder)).length > 0; left -= 1) {
-    if (left === 0) throw new Error('The journal was not emptied.');
-    await delay(10);
-  }
+  await eventually('the journal is emptied', async () => (await segments(folder)).length === 0);
 }
 
 describe('the journal of a folder of blobs', () => {

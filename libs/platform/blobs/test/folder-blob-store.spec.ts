@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@dak/testing/waiting';
 import { FolderBlobStore } from '../src/folder-blob-store';
 import { describeBlobStore } from './blob-store.contract';
 
@@ -53,8 +53,7 @@ describe('FolderBlobStore', () => {
     );
     let acknowledged = '';
     writer.stdout.on('data', (data: Buffer) => (acknowledged += data.toString()));
-    const deadline = Date.now() + 20_000;
-    while (acknowledged.length < 65 * 60 && Date.now() < deadline) await delay(5);
+    await eventually(() => acknowledged.length >= 65 * 60);
     writer.kill('SIGKILL');
     await once(writer, 'close');
 

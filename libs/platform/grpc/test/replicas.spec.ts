@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@dak/testing/waiting';
 import {
   GrpcChannel,
   PrincipalSigner,
@@ -89,7 +90,7 @@ describe('a channel to several replicas', () => {
         ),
       ),
     );
-    while (replicas[1]!.calls < 15) await delay(5);
+    await eventually(() => replicas[1]!.calls >= 15);
     await replicas[1]!.server.close(0);
     const answers = await Promise.all(calls);
     expect(new Set(answers.slice(0, 20))).toEqual(new Set(['one']));

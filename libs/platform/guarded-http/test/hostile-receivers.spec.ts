@@ -1,4 +1,5 @@
 import { promises } from 'node:dns';
+import { eventually } from '@dak/testing/waiting';
 import {
   createGuardedHttp,
   parseAllowance,
@@ -62,14 +63,6 @@ async function timed(outcome: Promise<AttemptOutcome>) {
   return { result, tookMs: performance.now() - startedAt };
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  const giveUpAt = performance.now() + 2_000;
-  while (!isTrue()) {
-    if (performance.now() > giveUpAt) throw new Error('did not come about within 2 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 describe('a receiver that behaves', () => {
   it('gets the request as given, with fixed headers, over one connection', async () => {
     const sink = await receiver('echo');
@@ -116,8 +109,8 @@ describe('a receiver that behaves', () => {
     const http = client({ maxOrigins: 1, idleMs: 100 });
     await post(http, sinks[0].url);
     await post(http, sinks[1].url);
-    await until(() => sinks[0].connections.open === 0);
-    await until(() => sinks[1].connections.open === 0);
+    await eventually(() => sinks[0].connections.open === 0);
+    await eventually(() => sinks[1].connections.open === 0);
     expect(await post(http, sinks[0].url)).toMatchObject({ kind: 'response', status: 204 });
   });
 });
@@ -185,7 +178,7 @@ describe('a hostile receiver', () => {
     async (behavior) => {
       const sink = await receiver(behavior);
       await post(client(), sink.url);
-      await until(() => sink.connections.open === 0);
+      await eventually(() => sink.connections.open === 0);
       expect(sink.bytesSent()).toBeLessThan(16 * MB);
     },
   );
@@ -223,7 +216,7 @@ describe('a hostile receiver', () => {
     const url = sink.url.replace('127.0.0.1', 'localhost');
     expect(await post(http, url, { timeoutMs: 100 })).toMatchObject({ code: 'timeout' });
     late.resolve(undefined);
-    await until(() => sink.connections.accepted === 1);
+    await eventually(() => sink.connections.accepted === 1);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(sink.requests).toEqual([]);
   });
@@ -353,11 +346,11 @@ describe('giving up', () => {
     const http = client();
     const stop = new AbortController();
     const attempt = post(http, sink.url, { signal: stop.signal, timeoutMs: 10_000 });
-    await until(() => sink.requests.length === 1);
+    await eventually(() => sink.requests.length === 1);
     stop.abort();
     expect(await attempt).toMatchObject({ kind: 'error', code: 'aborted' });
     expect(await post(http, sink.url, { signal: stop.signal })).toMatchObject({ code: 'aborted' });
-    await until(() => sink.connections.open === 0);
+    await eventually(() => sink.connections.open === 0);
   });
 
   it('by closing ends every attempt and every connection', async () => {
@@ -365,10 +358,10 @@ describe('giving up', () => {
     const http = client();
     await post(http, sinks[1].url);
     const attempt = post(http, sinks[0].url, { timeoutMs: 10_000 });
-    await until(() => sinks[0].requests.length === 1);
+    await eventually(() => sinks[0].requests.length === 1);
     await http.close();
     expect(await attempt).toMatchObject({ kind: 'error', code: 'aborted' });
-    await until(() => sinks[0].connections.open + sinks[1].connections.open === 0);
+    await eventually(() => sinks[0].connections.open + sinks[1].connections.open === 0);
     expect(await post(http, sinks[1].url)).toMatchObject({ code: 'aborted' });
   });
 });

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeWithKafka, startNativeCluster, type NativeCluster } from '@dak/testing/kafka';
+import { eventually } from '@dak/testing/waiting';
 import { KafkaLog, type LogMessage } from '../src/index';
 import { kafkaClient, type KafkaAddress } from '../src/kafka/kafka-connection';
-import { eventually, openLogDatabase, type LogDatabase } from './log-database';
+import { openLogDatabase, type LogDatabase } from './log-database';
 
 const TOPICS = { 'orders.v1': 12, 'notes.v1': 6 } as const;
 const TOPIC_NAMES = Object.keys(TOPICS) as (keyof typeof TOPICS)[];

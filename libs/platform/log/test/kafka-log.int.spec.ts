@@ -3,10 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
 import { InvalidError } from '@dak/kernel';
 import { describeWithKafka } from '@dak/testing/kafka';
+import { eventually } from '@dak/testing/waiting';
 import { KafkaLog, type KafkaLogOptions, type LogRecord } from '../src/index';
 import { CONTRACT_TOPICS, describeLog, sumLag } from './log.contract';
 import { RELAY_LEASE_MS, RELAY_TOPICS, describeRelay } from './relay.contract';
-import { eventually, messagesFor, openLogDatabase, type LogDatabase } from './log-database';
+import { messagesFor, openLogDatabase, type LogDatabase } from './log-database';
 
 const LEASE_MS = 900;
 const DAY_MS = 86_400_000;
@@ -104,7 +105,7 @@ describeWithKafka('KafkaLog', (openKafka) => {
           },
         ],
       });
-      const becomes = (name: string, value: string): Promise<void> =>
+      const becomes = (name: string, value: string) =>
         eventually(async () => (await settingsOf('orders.v1'))[name] === value);
       await becomes('segment.bytes', '2097152');
       await (await openLog({ keepDays: 3 })).close();

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeWithKafka, startNativeKafka, type NativeKafka } from '@dak/testing/kafka';
+import { eventually } from '@dak/testing/waiting';
 import { KafkaLog } from '../src/index';
 import { CONTRACT_TOPICS } from './log.contract';
-import { eventually, messagesFor, openLogDatabase, type LogDatabase } from './log-database';
+import { messagesFor, openLogDatabase, type LogDatabase } from './log-database';
 
 const LEASE_MS = 900;
 

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import type { LogMessage } from '../src/log';
@@ -56,19 +55,6 @@ function withPools(database: TestDatabase): LogDatabase {
       await database.drop();
     },
   };
-}
-
-export async function eventually(
-  condition: () => boolean | Promise<boolean>,
-  withinMs = 15_000,
-): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) {
-      throw new Error(`the condition did not come true within ${withinMs / 1_000} s`);
-    }
-    await delay(10);
-  }
 }
 
 /** As a restart of the database looks to its clients. */

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { InvalidError, UnavailableError } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import type { Log, LogRecord, RecordHandler } from '../src/log';
 import { askReplay, dropParked, listParkedKeys, replayState } from '../src/parked-keys';
-import { cutConnections, eventually, messagesFor } from './log-database';
+import { cutConnections, messagesFor } from './log-database';
 
 /** Of a process with a name that it keeps. */
 export interface ProcessLife {

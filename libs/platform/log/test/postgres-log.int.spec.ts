@@ -1,11 +1,12 @@
 import { InvalidError } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import { Registry } from 'prom-client';
 import { registerLogMetrics } from '../src/log-metrics';
 import { partitionOf } from '../src/murmur2';
 import { PostgresLog } from '../src/postgres-log';
 import { CONTRACT_TOPICS, describeLog, sumLag, type ProcessLife } from './log.contract';
 import { RELAY_LEASE_MS, RELAY_TOPICS, describeRelay } from './relay.contract';
-import { eventually, messagesFor, openLogDatabase, type LogDatabase } from './log-database';
+import { messagesFor, openLogDatabase, type LogDatabase } from './log-database';
 
 const LEASE_MS = 900;
 

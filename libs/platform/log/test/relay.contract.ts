@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { Database } from '@dak/platform/postgres';
+import { eventually } from '@dak/testing/waiting';
 import {
   FencedError,
   type Log,
@@ -12,7 +13,7 @@ import {
 import { appendToOutbox, fromLogRecord, toOutboxRow, type StoredOutboxRow } from '../src/outbox';
 import { OutboxRelay, type OutboxSource } from '../src/outbox-relay';
 import { inTransaction } from '../src/sql-transaction';
-import { cutConnections, eventually, openServiceDatabase, type LogDatabase } from './log-database';
+import { cutConnections, openServiceDatabase, type LogDatabase } from './log-database';
 
 const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
 function event(n: number, conversation: string): EventEnvelope {

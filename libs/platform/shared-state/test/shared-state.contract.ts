@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@dak/testing/waiting';
 import type { SharedState } from '../src/shared-state';
 
 /** What every driver has to do. `open` returns two handles on the same state. */
@@ -174,12 +175,4 @@ export function describeSharedState(open: () => Promise<[SharedState, SharedStat
   it('answers a ping', async () => {
     await expect(one.ping()).resolves.toBeUndefined();
   });
-}
-
-async function eventually(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('the condition did not come true within 5 s');
-    await delay(5);
-  }
 }

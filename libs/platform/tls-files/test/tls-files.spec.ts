@@ -1,6 +1,7 @@
 import { mkdtempSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@dak/testing/waiting';
 import { createSelfSignedCertificate, pemPaths, watchTlsFiles, type PemPair } from '../src';
 import type { TlsFiles } from '../src';
 
@@ -34,13 +35,6 @@ const watch = () =>
       error: (_, message) => logged.push(message),
     },
   }));
-const until = async (isThere: () => boolean) => {
-  const end = Date.now() + 5_000;
-  while (!isThere()) {
-    if (Date.now() > end) throw new Error('nothing happened');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};
 
 describe('TLS files', () => {
   it('are read again when they are written in place', async () => {
@@ -48,7 +42,7 @@ describe('TLS files', () => {
     watch();
     const next = createSelfSignedCertificate('two.example');
     write(next);
-    await until(() => changes.length > 0);
+    await eventually(() => changes.length > 0);
     expect(changes.at(-1)).toEqual(next);
     expect(files?.pair).toEqual(next);
   });
@@ -69,7 +63,7 @@ describe('TLS files', () => {
     watch();
     symlinkSync('v1', join(folder, 'next'));
     renameSync(join(folder, 'next'), join(folder, 'data'));
-    await until(() => changes.length > 0);
+    await eventually(() => changes.length > 0);
     expect(files?.pair).toEqual(versions[1]);
   });
 
@@ -79,14 +73,14 @@ describe('TLS files', () => {
     watch();
     const next = createSelfSignedCertificate();
     writeFileSync(paths().cert, next.cert);
-    await until(() => logged.length > 0);
+    await eventually(() => logged.length > 0);
     expect(logged).toEqual(['the new TLS certificate is not usable, the old one stays']);
     expect(files?.pair).toEqual(old);
     writeFileSync(paths().key, next.key);
-    await until(() => changes.length > 0);
+    await eventually(() => changes.length > 0);
     expect(files?.pair).toEqual(next);
     rmSync(paths().cert);
-    await until(() => logged.length > 2);
+    await eventually(() => logged.length > 2);
     expect(logged.at(-1)).toBe('TLS certificate not readable, the old one stays');
     expect(files?.pair).toEqual(next);
   });

@@ -8,6 +8,7 @@ import {
   type PostgresBinaries,
 } from '@dak/platform/embedded-postgres';
 import { applyMigrations } from '@dak/platform/migrations';
+import { eventually } from '@dak/testing/waiting';
 import { isAlive, startCluster, type RunServer } from '../src/index';
 
 const ROOT = resolve(__dirname, '../../../..');
@@ -60,7 +61,7 @@ describe.each(SERVERS)('an administrator who is no superuser, on $bin', (binarie
   }, 60_000);
   afterAll(async () => {
     process.kill(server.pid, 'SIGQUIT');
-    while (isAlive(server.pid)) await new Promise((done) => setTimeout(done, 20));
+    await eventually(() => !isAlive(server.pid));
     rmSync(folder, { recursive: true, force: true });
   });
 

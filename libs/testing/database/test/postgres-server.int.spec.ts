@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
+import { eventually } from '@dak/testing/waiting';
 import { startCluster } from '../src/postgres-server';
 import { isAlive } from '../src/run-server';
 
@@ -26,7 +26,7 @@ describe('startCluster', () => {
       expect(rows).toEqual([{ lower: 'äö', current_setting: 'off' }]);
     } finally {
       process.kill(server.pid, 'SIGINT');
-      while (isAlive(server.pid)) await delay(20);
+      await eventually(() => !isAlive(server.pid));
       rmSync(folder, { recursive: true, force: true });
     }
   });

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@dak/testing/waiting';
 import { isAlive } from '../src/run-server';
 
 const runs: ChildProcess[] = [];
@@ -36,8 +37,6 @@ describe('a server shared by test runs', () => {
     await delay(1_500);
     expect(isAlive(first.pid)).toBe(true);
     await kill(second.run);
-    const deadline = Date.now() + 10_000;
-    while (isAlive(first.pid) && Date.now() < deadline) await delay(50);
-    expect(isAlive(first.pid)).toBe(false);
+    await eventually(() => !isAlive(first.pid));
   });
 });

@@ -12,6 +12,7 @@ import {
   type Fault,
   type RestartablePostgres,
 } from '@dak/testing/crash';
+import { eventually } from '@dak/testing/waiting';
 import { auditLog } from './audit-log';
 import { checkLedger } from './check-ledger';
 import { LEASE_MS, RELAY_BATCH, STAGE_TABLES } from './stage';
@@ -188,15 +189,8 @@ async function until(
   what: string,
   clues: () => Promise<unknown> = async () => null,
 ): Promise<void> {
-  const deadline = Date.now() + QUIET_WAIT_MS;
-  for (;;) {
-    if (await condition().catch(() => false)) return;
-    if (Date.now() > deadline) {
-      const found = JSON.stringify(await clues(), null, 1);
-      throw new Error(`${what} did not come within ${QUIET_WAIT_MS} ms: ${found}`);
-    }
-    await delay(100);
-  }
+  const named = async () => `${what}; ${JSON.stringify(await clues(), null, 1)}`;
+  await eventually(named, condition, QUIET_WAIT_MS);
 }
 
 async function rowsOf(pool: Pool, sql: string): Promise<unknown[]> {
