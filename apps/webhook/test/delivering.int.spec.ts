@@ -166,10 +166,10 @@ describe('delivering events', () => {
     };
     const { endpoint, principal } = await create();
     await publish(stack.log, receivedEvent(principal.organizationId));
-    const [waiting] = (await eventually(async () => {
+    const [waiting] = await eventually(async () => {
       const all = await deliveriesOf(principal, endpoint.id);
       return all[0]?.attempts === 1 ? all : null;
-    }));
+    });
     expect(waiting).toMatchObject({
       state: 'pending',
       status_code: 500,
@@ -181,10 +181,10 @@ describe('delivering events', () => {
     await stack.sql.query(`update delivery set next_at = now() where id = $1`, [waiting!.id]);
     await eventually(() => sink.received.length === 2);
     expect(sink.received[1]!.body).toBe(sink.received[0]!.body);
-    const [done] = (await eventually(async () => {
+    const [done] = await eventually(async () => {
       const all = await deliveriesOf(principal, endpoint.id);
       return all[0]?.state === 'delivered' ? all : null;
-    }));
+    });
     expect(done!.attempts).toBe(2);
     const attempts = parsed<WebhookAttemptRecord[]>(
       (

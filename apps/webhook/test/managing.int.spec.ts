@@ -276,10 +276,10 @@ describe('managing webhooks', () => {
       const endpoint = await create();
       const event = receivedEvent(admin.organizationId);
       await publish(stack.log, event);
-      const [first] = (await eventually(async () => {
+      const [first] = await eventually(async () => {
         const all = await listDeliveries(stack, admin, endpoint.id);
         return all[0]?.state === 'delivered' ? all : null;
-      }));
+      });
       const again = parsed<WebhookDeliveryRecord>(
         (await stack.api.retryDelivery({ endpointId: endpoint.id, id: first!.id }, callOf(admin)))
           .json,
@@ -288,10 +288,10 @@ describe('managing webhooks', () => {
       await eventually(() => sink.received.length === 2);
       expect(sink.received[1]!.headers['webhook-id']).toBe(event.id);
       expect(sink.received[1]!.body).toBe(sink.received[0]!.body);
-      const all = (await eventually(async () => {
+      const all = await eventually(async () => {
         const now = await listDeliveries(stack, admin, endpoint.id);
         return now.every(({ state }) => state === 'delivered') ? now : null;
-      }));
+      });
       expect(all.map(({ trigger, attempts }) => [trigger, attempts])).toEqual([
         ['retry', 1],
         ['automatic', 1],
@@ -344,10 +344,10 @@ describe('managing webhooks', () => {
         return now.state === 'done' ? now : null;
       });
       expect(done).toMatchObject({ total: 4, examined: 4, queued: 4 });
-      const all = (await eventually(async () => {
+      const all = await eventually(async () => {
         const now = await listDeliveries(stack, admin, endpoint.id);
         return now.every(({ state }) => state !== 'pending') ? now : null;
-      }));
+      });
       const automatic = all.filter(({ trigger }) => trigger === 'automatic');
       expect(automatic.every(({ attempts, state }) => attempts <= 1 && state !== 'delivered')).toBe(
         true,
@@ -368,10 +368,10 @@ describe('managing webhooks', () => {
       const event = receivedEvent(admin.organizationId);
       stack.readable.add(`${owner.userId}/${event.conversationId!}`);
       await publish(stack.log, event);
-      const [first] = (await eventually(async () => {
+      const [first] = await eventually(async () => {
         const all = await listDeliveries(stack, owner, endpoint.id);
         return all[0]?.state === 'delivered' ? all : null;
-      }));
+      });
       stack.readable.delete(`${owner.userId}/${event.conversationId!}`);
       await expect(
         stack.api.retryDelivery({ endpointId: endpoint.id, id: first!.id }, callOf(owner)),
