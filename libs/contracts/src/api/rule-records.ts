@@ -195,6 +195,7 @@ export const RuleDryRunRecord = z.object({
 });
 
 export type RuleKind = (typeof RULE_KINDS)[number];
+export type RuleField = (typeof RULE_FIELDS)[number];
 export type RuleOperator = (typeof RULE_OPERATORS)[number];
 export type RuleActionType = (typeof RULE_ACTION_TYPES)[number];
 export type RuleRecord = z.infer<typeof RuleRecord>;

@@ -6,7 +6,7 @@ import type { Database } from '@dak/platform/postgres';
 import { evaluateRule } from '../evaluation/evaluate-rule';
 import { matchInPlace, type PatternMatcher } from '../evaluation/pattern-matcher';
 import { patternTestsOf } from '../evaluation/pattern-tests';
-import { neededFacts, type RuleMessage } from '../evaluation/rule-message';
+import { neededFacts, type RuleMessage } from '../definition/rule-fields';
 import { loadRuleMessages } from '../evaluation/rule-message-store';
 import {
   claimDryRun,

@@ -18,7 +18,7 @@ import type { RuleDeps } from '../definition/rule-deps';
 import { evaluateRule } from '../evaluation/evaluate-rule';
 import { matchInPlace, type PatternMatcher } from '../evaluation/pattern-matcher';
 import { patternTestsOf } from '../evaluation/pattern-tests';
-import { neededFacts } from '../evaluation/rule-message';
+import { neededFacts } from '../definition/rule-fields';
 import {
   loadHeaders,
   loadRuleMessages,

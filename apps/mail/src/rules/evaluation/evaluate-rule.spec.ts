@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Condition } from '../definition/rule';
 import { evaluateRule } from './evaluate-rule';
 import { patternsInPlace } from './pattern-tests';
-import type { RuleMessage } from './rule-message';
+import type { RuleMessage } from '../definition/rule-fields';
 
 const MONDAY_2330_UTC = Date.UTC(2026, 10, 23, 23, 30);
 

@@ -1,7 +1,8 @@
 import type { RuleVerdictRecord } from '@dak/contracts/api';
 import type { Condition, RuleDefinition } from '../definition/rule';
 import { patternsInPlace, type PatternAnswers } from './pattern-tests';
-import { actualOf, valuesOf, type FieldValue, type RuleMessage } from './rule-message';
+import { actualOf, type FieldValue } from '../definition/field-values';
+import { valuesOf, type RuleMessage } from '../definition/rule-fields';
 
 export type Verdict = RuleVerdictRecord;
 

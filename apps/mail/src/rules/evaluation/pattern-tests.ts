@@ -1,6 +1,6 @@
 import type { RuleDefinition } from '../definition/rule';
 import { effortOf, matchesPattern, patternBudget } from '../definition/rule-pattern';
-import { valuesOf, type RuleMessage } from './rule-message';
+import { valuesOf, type RuleMessage } from '../definition/rule-fields';
 
 /** Whether an expression is in a text. */
 export interface PatternTest {

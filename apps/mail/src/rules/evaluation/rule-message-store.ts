@@ -6,7 +6,7 @@ import { shownHeaders } from '../../conversations/messages/blind-copies';
 import { readHeaders } from '../../conversations/messages/raw-message';
 import { selectAttachments } from '../../conversations/messages/select-messages';
 import { detectLanguage } from './detect-language';
-import type { NeededFacts, RuleMessage } from './rule-message';
+import type { NeededFacts, RuleMessage } from '../definition/rule-fields';
 
 /** Characters of a text that rules look at. */
 const MAX_TEXT = 262_144;

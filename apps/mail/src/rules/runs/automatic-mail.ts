@@ -1,6 +1,7 @@
 import { normalizeAddress } from '../../sending/submissions/recipient';
 import type { Rule } from '../definition/rule';
-import { withoutDetail, type RuleMessage } from '../evaluation/rule-message';
+import { withoutDetail } from '../definition/field-values';
+import type { RuleMessage } from '../definition/rule-fields';
 
 /** Forwards by rules that a mail may have behind it. */
 export const MAX_HOPS = 8;

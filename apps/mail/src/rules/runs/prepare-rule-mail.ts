@@ -25,7 +25,8 @@ import type { DraftContent } from '../../sending/submissions/submission-store';
 import { renderTemplateFor } from '../../sending/templates/render-template-for';
 import { selectTemplate } from '../../sending/templates/template-store';
 import type { Action } from '../definition/rule';
-import { withoutDetail, type RuleMessage } from '../evaluation/rule-message';
+import { withoutDetail } from '../definition/field-values';
+import type { RuleMessage } from '../definition/rule-fields';
 import { loopHeaders } from './automatic-mail';
 
 export interface RuleMailFacts {

@@ -7,7 +7,7 @@ import { covers, existedAt } from '../definition/rule';
 import type { RulesOf } from '../definition/rule-cache';
 import { addToTallies } from '../definition/rule-store';
 import { matchInPlace, type PatternMatcher } from '../evaluation/pattern-matcher';
-import { neededFacts } from '../evaluation/rule-message';
+import { neededFacts } from '../definition/rule-fields';
 import {
   loadRuleMessages,
   rememberSenders,
