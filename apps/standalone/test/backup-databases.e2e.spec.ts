@@ -5,12 +5,12 @@ import pg from 'pg';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
 import { startCluster, type RunServer } from '@dak/testing/database';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import { AcknowledgedLoad, releaseOutgoing, type Acknowledged } from './acknowledged-load';
 import { runCommand } from './dak-command';
 import { describeDistributed, sharedSettings } from './distributed-stack';
 import { arrivedAt, subjectsIn } from './mail-load';
 import {
-  eventually,
   removeDataDir,
   startDak,
   temporaryDataDir,

@@ -16,12 +16,7 @@ import { eventually } from '@dak/testing/waiting';
 import { AcknowledgedLoad, releaseOutgoing } from './acknowledged-load';
 import { runCommand } from './dak-command';
 import { arrivedAt, compose, subjectsIn } from './mail-load';
-import {
-  removeDataDir,
-  startDak,
-  temporaryDataDir,
-  type RunningDak,
-} from './running-dak';
+import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 
 const UNDO_SECONDS = 40;
 

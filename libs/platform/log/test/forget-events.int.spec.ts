@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@dak/testing/waiting';
 import { PostgresLog } from '../src/postgres-log';
 import type { LogMessage } from '../src/log';
-import { eventually, openLogDatabase, type LogDatabase } from './log-database';
+import { openLogDatabase, type LogDatabase } from './log-database';
 
 const OURS = randomUUID();
 const OTHERS = randomUUID();

@@ -1,7 +1,13 @@
 import { RULE_FIELDS } from '@dak/contracts/api';
 import { evaluateRule } from './evaluate-rule';
 import { parseConditions } from '../definition/parse-conditions';
-import { fieldOf, neededFacts, operatorsOf, valuesOf, type RuleMessage } from '../definition/rule-fields';
+import {
+  fieldOf,
+  neededFacts,
+  operatorsOf,
+  valuesOf,
+  type RuleMessage,
+} from '../definition/rule-fields';
 
 const LABELS = ['urgent'];
 const verdict = { result: 'pass', detail: '' } as never;
