@@ -1,10 +1,10 @@
 import type { CreatedWebhookRecord, WebhookReplayRecord } from '@dak/contracts/api';
 import { MailSent } from '@dak/contracts/events';
 import { uuidv7, type Principal, type Scope } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import {
   callOf,
   endpointRequest,
-  eventually,
   hurry,
   listDeliveries,
   parsed,
