@@ -75,18 +75,18 @@ describe('a webhook that a weaker key turns elsewhere', () => {
       callOf(key),
     );
     const { id } = parsed<WebhookReplayRecord>(json);
-    return (await eventually(async () => {
+    return await eventually(async () => {
       const reply = await stack.api.getReplay({ endpointId: endpoint.id, id }, callOf(key));
       const now = parsed<WebhookReplayRecord>(reply.json);
       return now.state === 'done' ? now : null;
-    }))!;
+    });
   };
   const theirs = () => sink.received.filter(({ path }) => path === '/theirs');
 
   it('does not get again what the key may not read', async () => {
     await publish(stack.log, received(), received());
     await eventually(() => sink.received.length === 2);
-    const [first] = (await settled(admin))!;
+    const [first] = await settled(admin);
     const thief = keyWith();
     await turn(thief, ['agent.action']);
     expect(await replay(thief)).toMatchObject({ examined: 2, queued: 0 });

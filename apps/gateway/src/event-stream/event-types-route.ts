@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { EVENT_DATA, PublicEventRecord } from '@dak/contracts/api';
-import { EVENT_KINDS, topicOf } from '@dak/contracts/events';
-import { EVENT_EXAMPLES } from './event-examples';
+import { EVENT_KINDS, exampleEvent, topicOf } from '@dak/contracts/events';
 import { defineRoute, pageOf, queryInteger, type Route } from '../http';
 
 const EventTypeRecord = z.object({
@@ -14,12 +13,17 @@ const EventTypeRecord = z.object({
   example: PublicEventRecord,
 });
 
+const EXAMPLE = {
+  id: 'evt_0199c2a4-6d3e-7c11-9a55-2f60b1d0a00b',
+  organizationId: '0199c2a4-6d3e-7c11-9a55-2f60b1d0a00c',
+  at: new Date('2027-01-31T09:00:00.000Z'),
+};
 const TYPES = EVENT_KINDS.map((type) => ({
   type,
   description: EVENT_DATA[type].description ?? '',
   topic: topicOf(type),
   schema: eventSchema(type),
-  example: EVENT_EXAMPLES[type],
+  example: exampleEvent(type, EXAMPLE),
 }));
 
 /** GET `/webhooks/event-types`: what can be subscribed to, made from the schemas that the code renders to. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
+import type { EventKind } from '@dak/contracts/events';
 import { RIGHTS, type Action, type Right } from '@dak/contracts/rights';
 import type { Principal, Scope } from '@dak/kernel';
 import type { CallOptions, IdempotencyKey } from '@dak/platform/grpc';
@@ -124,7 +125,7 @@ export interface RouteDefinition<
   /** By status, successes only; error replies are documented by the frame. */
   responses: Readonly<Record<number, ResponseDefinition>>;
   /** Event kinds that the operation leads to. */
-  emits?: readonly string[];
+  emits?: readonly EventKind[];
   handler: (
     context: RouteContext<PrincipalOf<R>, OutputOf<P>, OutputOf<Q>, OutputOf<B>>,
   ) => Promise<RouteReply> | RouteReply;

@@ -1,9 +1,4 @@
-import {
-  mailFailedEvent,
-  mailSentEvent,
-  appendMailEvents,
-  type EventFacts,
-} from '../conversations/mail-events';
+import { mailEvent, appendMailEvents, type EventFacts } from '../conversations/mail-events';
 import type { EventEnvelope } from '@dak/contracts/events';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { appendToSpool } from '../spool/spool';
@@ -129,7 +124,7 @@ function eventOf(
     blindCopy,
   };
   return result.state === 'sent'
-    ? mailSentEvent(facts, {
+    ? mailEvent('mail.sent', facts, {
         ...common,
         smtpCode: result.smtpCode ?? 250,
         smtpReply: result.diagnostic ?? '',
@@ -137,7 +132,7 @@ function eventOf(
         automatic: delivery.isAutomatic,
         submittedAt: new Date(submission.created_at),
       })
-    : mailFailedEvent(facts, {
+    : mailEvent('mail.failed', facts, {
         ...common,
         smtpCode: result.smtpCode ?? undefined,
         diagnostic: result.diagnostic ?? '',

@@ -1,5 +1,5 @@
-import { DomainVerified } from '@dak/contracts/events';
-import { type Actor, uuidv7 } from '@dak/kernel';
+import { eventEnvelope, type DomainVerified } from '@dak/contracts/events';
+import type { Actor } from '@dak/kernel';
 import { appendToOutbox } from '@dak/platform/log';
 import type { SqlExecutor } from '@dak/platform/postgres';
 
@@ -16,22 +16,13 @@ export async function appendDomainVerified(
   facts: { organizationId: string; occurredAt: number; actor: Actor },
   data: DomainVerified,
 ): Promise<void> {
-  const { organizationId, occurredAt, actor } = facts;
+  const { organizationId } = facts;
   const { rows } = await tx.query<{ sequence: number }>(NUMBER, [organizationId]);
   await appendToOutbox(tx, [
-    {
-      id: `evt_${uuidv7()}`,
-      type: 'domain.verified',
-      source: 'mail',
-      organizationId,
-      partitionKey: organizationId,
-      sequence: rows[0]!.sequence,
-      occurredAt: new Date(occurredAt),
-      actor: { type: actor.type, id: actor.id ?? '', name: actor.name },
-      causationDepth: 0,
-      dataSchema: 'dak.events.v1.DomainVerified',
-      dataVersion: 1,
-      data: Buffer.from(DomainVerified.encode(data).finish()),
-    },
+    eventEnvelope(
+      'domain.verified',
+      { ...facts, source: 'mail', partitionKey: organizationId, sequence: rows[0]!.sequence },
+      data,
+    ),
   ]);
 }

@@ -1,5 +1,5 @@
 import type { Document, RetryDeliveryRequest, SendTestRequest } from '@dak/contracts/webhook';
-import { EVENT_KINDS, eventBody, type EventKind } from '@dak/contracts/events';
+import { EVENT_KINDS, eventBody, exampleEvent, type EventKind } from '@dak/contracts/events';
 import { ConflictError, ForbiddenError, InvalidError, uuidv7 } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
@@ -12,7 +12,6 @@ import { insertDeliveries, insertMessages } from '../fan-out/fan-out-store';
 import { mayStillRead } from '../visibility/may-still-read';
 import { loadDelivery, loadMessage } from './delivery-store';
 import { renderDelivery } from './render-delivery';
-import { sampleEvent } from './sample-event';
 
 /**
  * Sends a sample event to the endpoint, once and at once.
@@ -33,7 +32,8 @@ export async function sendTest(
       requireEnabled(await loadEndpoint(tx, context.principal, endpointId));
       const now = deps.clock();
       const id = uuidv7(now);
-      const event = sampleEvent(kind, organizationId, `evt_${id}`, new Date(now));
+      const example = exampleEvent(kind, { id: `evt_${id}`, organizationId, at: new Date(now) });
+      const event = { ...example, sequence: 0, data: { ...example.data, test: true } };
       const message = insertMessages([
         {
           organizationId,

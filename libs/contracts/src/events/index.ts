@@ -5,7 +5,9 @@ export * from '../generated/dak/events/v1/mail_events';
 export * from '../generated/dak/events/v1/rule_events';
 export * from '../generated/dak/events/v1/tenant_events';
 export { MAX_EVENT_BYTES, eventBody } from './event-body';
-export { isOfBlindCopy, publicEvent, type PublicEvent } from './public-event';
+export { eventEnvelope, type EnvelopeFacts } from './event-envelope';
+export { exampleEvent } from './example-event';
+export { isOfBlindCopy, publicEvent, type EventMessage, type PublicEvent } from './public-event';
 export {
   AUDIT_NOTED,
   EVENT_KINDS,

@@ -16,7 +16,7 @@ import {
   selectMessageFacts,
   type LockedConversation,
 } from '../conversation-store';
-import { mailReceivedEvent } from '../mail-events';
+import { mailEvent } from '../mail-events';
 import {
   saveConversations,
   type ConversationChange,
@@ -236,7 +236,8 @@ function withMessages(
         messageId: message.id,
         actor: message.author,
         build: (event) =>
-          mailReceivedEvent(
+          mailEvent(
+            'mail.received',
             event,
             received(message, known === null && message === first.message, status),
           ),

@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@dak/contracts/events';
-import { bounceReceivedEvent, complaintReceivedEvent, type EventFacts } from '../mail-events';
+import { mailEvent, type EventFacts } from '../mail-events';
 import type { NewMessage } from './new-message';
 
 /**
@@ -12,7 +12,7 @@ export function reportEvents(
   if (message.imported) return [];
   const events = (message.bounces ?? []).map(
     (bounce) => (facts: EventFacts) =>
-      bounceReceivedEvent(facts, {
+      mailEvent('bounce.received', facts, {
         recipient: bounce.recipient,
         action: bounce.action,
         status: bounce.status,
@@ -29,7 +29,7 @@ export function reportEvents(
   return [
     ...events,
     (facts) =>
-      complaintReceivedEvent(facts, {
+      mailEvent('complaint.received', facts, {
         feedbackType: complaint.feedbackType,
         recipients: [...complaint.recipients],
         complainedMessageId: complaint.complainedMessageId ?? undefined,

@@ -2,7 +2,7 @@ import { DomainError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ActivityEntry } from '../../conversations/activity-store';
 import type { ConversationRow } from '../../conversations/conversation-row';
-import { ruleMatchedEvent } from '../../conversations/mail-events';
+import { mailEvent } from '../../conversations/mail-events';
 import { saveConversations, type ConversationChange } from '../../conversations/save-conversations';
 import { changesConversation, decideAction } from './decide-action';
 import type { RuleLook } from './rule-match';
@@ -73,7 +73,7 @@ function changeOf(look: RuleLook, before: ConversationRow, now: number): Convers
         messageId: look.message.id,
         actor,
         build: (facts) =>
-          ruleMatchedEvent(facts, {
+          mailEvent('rule.matched', facts, {
             ruleId: rule.id,
             ruleName: rule.name,
             ruleVersion: rule.version,
