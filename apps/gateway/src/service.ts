@@ -33,6 +33,7 @@ import {
   type FirstRun,
   type FirstRunOptions,
 } from './first-run/first-run';
+import { BodyBudget } from './http/body-budget';
 import { clientAddressReader } from './http/client-address';
 import { HttpMetrics } from './http/http-metrics';
 import { HttpServer } from './http/http-server';
@@ -204,6 +205,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       headers: securityHeaders(parts.isHttps, API_CONTENT_POLICY),
       metrics,
       bodyTimes: { ...BODY_TIMES, ...options.bodyTimes },
+      bodies: new BodyBudget(),
       onError: (error, requestId, route) =>
         logger.error({ err: error, request_id: requestId, route }, 'a request failed'),
       isTracing: options.isTracing ?? false,

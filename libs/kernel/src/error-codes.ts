@@ -48,7 +48,8 @@ export const ERROR_CODES = {
     missing_access: 'The access level in the mailbox, or the authorship, does not suffice.',
     missing_role: 'The role does not suffice.',
     missing_scope: 'The credential lacks a scope.',
-    owner_cannot_read: 'The owner of a webhook can no longer read the conversation of the event.',
+    owner_cannot_read:
+      'The owner of a webhook, or a key that made or changed it, may not read the event.',
     session_required: "The action needs a person's session, not an API key.",
     superadmin_required: 'The action needs the session of a superadmin.',
     wrong_principal: 'A call between services comes from a caller that may not make it.',
@@ -115,7 +116,8 @@ export const ERROR_CODES = {
     wrong_name: 'The name is not that of the organization to erase.',
   },
   rate_limited: {
-    rate_limited: 'The credential has made too many requests within a minute.',
+    rate_limited:
+      'The credential has made too many requests within a minute, or the organization has too many large ones under way.',
     login_throttled: 'Too many logins have failed.',
     send_limit: 'The mailbox has sent as many mails as it may within the hour or day.',
     too_many_streams: 'The credential has as many event streams open as it may have.',

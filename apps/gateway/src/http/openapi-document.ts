@@ -14,6 +14,7 @@ const ERRORS: Readonly<Record<number, readonly [name: string, description: strin
   401: ['Unauthenticated', 'Credentials are missing, unknown, expired or revoked'],
   403: ['Forbidden', 'The scope or role is missing'],
   404: ['NotFound', 'Not there, or not visible to the caller'],
+  408: ['RequestTimeout', 'The body came too slowly'],
   409: ['Conflict', 'Against the current state, a duplicate, or still running'],
   412: ['PreconditionFailed', 'Another version than If-Match names'],
   413: ['TooLarge', 'The body is too large'],
@@ -274,7 +275,7 @@ function failures(route: Route): JsonSchema {
   if (route.request.params !== undefined || writes) statuses.push(404);
   if (writes) statuses.push(409, 422);
   if (route.versioned) statuses.push(412);
-  if (route.bodyKind !== 'none') statuses.push(413, 415);
+  if (route.bodyKind !== 'none') statuses.push(408, 413, 415);
   return Object.fromEntries(
     statuses
       .sort((a, b) => a - b)

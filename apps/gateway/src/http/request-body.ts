@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError, InvalidError } from '@dak/kernel';
+import type { BodyShare } from './body-budget';
 import { RequestTimeoutError } from './error-status';
 
 /** Milliseconds. */
@@ -44,6 +45,7 @@ export async function readJson(
   response: ServerResponse,
   limit: number,
   times: BodyTimes,
+  share: BodyShare | null,
 ): Promise<JsonBody> {
   const length = request.headers['content-length'];
   if (length === '0' || (length === undefined && !request.headers['transfer-encoding'])) {
@@ -52,7 +54,7 @@ export async function readJson(
   checkJsonType(request);
   if (Number(length) > limit) throw tooLarge(limit);
   mayGoOn(request, response);
-  const bytes = await readAll(request, limit, times);
+  const bytes = await readAll(request, limit, times, share);
   return bytes.length === 0 ? NO_BODY : { value: parseJson(bytes), bytes };
 }
 
@@ -91,35 +93,44 @@ function refuseEncoding(request: IncomingMessage): void {
   }
 }
 
-function readAll(request: IncomingMessage, limit: number, times: BodyTimes): Promise<Uint8Array> {
+function readAll(
+  request: IncomingMessage,
+  limit: number,
+  times: BodyTimes,
+  share: BodyShare | null,
+): Promise<Uint8Array> {
   // Most bodies come with their headers: no timer for those.
   let clock: BodyClock | null = null;
+  let late: NodeJS.Immediate | undefined;
   const read = new Promise<Uint8Array>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const late = setImmediate(() => {
-      clock = new BodyClock(times.idleMs, times.jsonMs, () => {
-        discard(request);
-        reject(new RequestTimeoutError());
-      });
+    const refuse = (error: unknown): void => {
+      chunks.length = 0;
+      discard(request);
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    late = setImmediate(() => {
+      clock = new BodyClock(times.idleMs, times.jsonMs, () => refuse(new RequestTimeoutError()));
     });
-    request.once('close', () => clearImmediate(late));
-    request.once('end', () => clearImmediate(late));
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       clock?.refresh();
-      if (size > limit) {
-        chunks.length = 0;
-        discard(request);
-        reject(tooLarge(limit));
-      } else {
+      if (size > limit) return refuse(tooLarge(limit));
+      try {
+        share?.add(chunk.length);
         chunks.push(chunk);
+      } catch (error) {
+        refuse(error);
       }
     });
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     request.once('error', () => reject(new InvalidError('The request body ended early.')));
   });
-  return read.finally(() => clock?.stop());
+  return read.finally(() => {
+    clearImmediate(late);
+    clock?.stop();
+  });
 }
 
 /** Ends the waiting for a body: after a silence, or in any case after a time. */

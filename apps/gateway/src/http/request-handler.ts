@@ -8,6 +8,7 @@ import {
   type AccessCheck,
   type BodyAccessCheck,
 } from './access-check';
+import type { BodyBudget, BodyShare } from './body-budget';
 import { credentialOf, type Authenticator, type KnownCredential } from './authenticator';
 import type { ClientAddressOf } from './client-address';
 import { asDependencyFailure, MethodNotAllowedError, RequestTimeoutError } from './error-status';
@@ -45,6 +46,7 @@ export interface RequestHandlerDeps {
   writeAudit: AuditWriter;
   clientAddressOf: ClientAddressOf;
   bodyTimes: BodyTimes;
+  bodies: BodyBudget;
   /** Headers of every reply. */
   headers: HeaderList;
   metrics: HttpMetrics;
@@ -106,6 +108,7 @@ class Exchange {
   private readonly startedAt = performance.now();
   private label = 'unmatched';
   private allowance: Allowance | null = null;
+  private bodyShare: BodyShare | null = null;
 
   constructor(
     private readonly deps: RequestHandlerDeps,
@@ -128,6 +131,8 @@ class Exchange {
         this.deps.onError(error, this.requestId, this.label);
       }
       status = writeError(this.request, this.response, this.headers(), this.requestId, error);
+    } finally {
+      this.bodyShare?.release();
     }
     this.timer?.(status, (performance.now() - this.startedAt) / 1000);
   }
@@ -210,7 +215,9 @@ class Exchange {
     let bytes: Uint8Array | null = null;
     if (route.bodyKind === 'json') {
       const limit = route.maxBodyBytes ?? JSON_BODY_LIMIT;
-      const body = await readJson(this.request, this.response, limit, bodyTimes);
+      const { principal } = context;
+      this.bodyShare = principal === null ? null : this.deps.bodies.share(principal.organizationId);
+      const body = await readJson(this.request, this.response, limit, bodyTimes, this.bodyShare);
       // The time of a slow line is not the handler's.
       context.deadline = this.deps.clock() + timeoutMs;
       context.body = input.body(body.value);

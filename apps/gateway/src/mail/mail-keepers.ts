@@ -24,9 +24,7 @@ export function mailKeepers(client: Client<typeof RetentionServiceService, CallO
         ),
       listRemoved: async (organizationId) => {
         const { removed } = await client.listRemoved({ organizationId }, upkeep());
-        return removed.map(({ id, conversationId, messageId }) => ({
-          ...{ id, conversationId, messageId: messageId ?? null },
-        }));
+        return removed.map((mail) => ({ ...mail, messageId: mail.messageId ?? null }));
       },
       acknowledgeRemoved: async (organizationId, ids) => {
         await client.acknowledgeRemoved({ organizationId, ids: [...ids] }, upkeep());

@@ -61,10 +61,7 @@ export async function runRetention(
 }
 
 /** One after the other, also when some fail. @throws the first failure, once all had their turn */
-export async function eachInTurn<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
+async function eachInTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   for (const item of items) await work(item).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];

@@ -6,12 +6,7 @@ import { failureReport, type Logger } from '@dak/platform/logging';
 import type { SharedState } from '@dak/platform/shared-state';
 import { eraseLate, eraseOrganization, type ErasureDeps } from './erase-organization';
 import { selectErasures } from './erasure-store';
-import {
-  eachInTurn,
-  runRetention,
-  type RetentionDeps,
-  type RetentionReport,
-} from './run-retention';
+import { runRetention, type RetentionDeps, type RetentionReport } from './run-retention';
 import { createScrubSchedule } from './scrub-schedule';
 
 const MINUTE_MS = 60_000;
@@ -87,7 +82,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
   const erase = (id: string): Promise<void> => eraseAlone(id).catch(reportErasure);
   const erasures = async (): Promise<{ more: boolean }> => {
     const { running } = await options.database.asWorker((tx) => selectErasures(tx, LATE_DAYS));
-    await eachInTurn(running, erase);
+    for (const id of running) await erase(id);
     return { more: false };
   };
   const workers = [
