@@ -78,7 +78,6 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       ...combineBackends([mailService(mail), webhookService(webhook)]),
       isStarted: () => isListening,
       dependencies: { mail: () => mail.ping(), webhook: () => webhook.ping() },
-      isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
     });
     onStop(() => gateway.close());
     const madeUp = await firstStart(gateway, first);

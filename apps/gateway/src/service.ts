@@ -96,8 +96,6 @@ export interface GatewayOptions extends Backend {
   isStarted?: () => boolean;
   /** Overwrites what deleted rows have left in the files of the database, where it is ours. */
   scrub?: () => Promise<void>;
-  /** Makes a span per request. @default false */
-  isTracing?: boolean;
 }
 
 export interface Gateway {
@@ -208,7 +206,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       bodies: new BodyBudget(),
       onError: (error, requestId, route) =>
         logger.error({ err: error, request_id: requestId, route }, 'a request failed'),
-      isTracing: options.isTracing ?? false,
     }),
   });
   new Gauge({

@@ -64,7 +64,7 @@ export async function measurePipeline(
     log: console,
     batchSize: load.batchSize,
     lanes: load.lanes,
-    onStored: (entries) => {
+    onResults: (entries) => {
       stored += entries.length;
       if (stored >= load.messages) finish();
     },

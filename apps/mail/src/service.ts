@@ -48,7 +48,7 @@ import { createReaders } from './db/database-reader';
 import { createWithTenant } from './db/prisma-tenant';
 import { registerQueueGauges } from './db/queue-gauges';
 import { createDeliveryWorker } from './delivery/delivery-worker';
-import { createOutcomeCounter } from './delivery/outcome-counter';
+import { createMailOutReport } from './delivery/mail-out';
 import { createTransport } from './delivery/transports/create-transport';
 import { createDomainHandlers } from './domains/handlers';
 import { createTxtLookup } from './domains/txt-lookup';
@@ -61,6 +61,7 @@ import { createImportHandlers } from './receiving/import/handlers';
 import { watchBurst } from './receiving/pipeline/burst';
 import { createClientCosts } from './receiving/pipeline/client-costs';
 import { createInboundPipeline } from './receiving/pipeline/inbound-pipeline';
+import { createMailInReport } from './receiving/pipeline/mail-in';
 import { ReadingPool } from './receiving/reading/reading-pool';
 import { createInbound, type InboundPorts } from './receiving/smtp/inbound';
 import { createInboundMetrics } from './receiving/smtp/inbound-metrics';
@@ -72,6 +73,7 @@ import { createDryRunWorker } from './rules/dry-runs/dry-run-worker';
 import { createPatternMatcher } from './rules/evaluation/pattern-matcher';
 import { createRuleHandlers } from './rules/handlers';
 import { createRuleConsumer } from './rules/runs/rule-consumer';
+import { createRuleMetrics } from './rules/runs/rule-metrics';
 import { createRuleSweeper } from './rules/runs/sweep-rule-records';
 import { createAttachmentHandlers } from './sending/attachments/handlers';
 import { createUploadSweeper } from './sending/attachments/sweep-uploads';
@@ -175,11 +177,12 @@ export function createMailService(options: MailServiceOptions): MailService {
     blobs,
     read: (raw, request) => reading.read(raw, request),
     expensiveClients: () => costs.expensive(),
-    onStored: (entries) => {
-      for (const { source, receivedAt } of entries) {
-        if (source !== 'import') inboundMetrics.stored((clock() - receivedAt.getTime()) / 1000);
-      }
-    },
+    onResults: createMailInReport({
+      registry: options.metrics,
+      log: logger,
+      clock,
+      onStored: (seconds) => inboundMetrics.stored(seconds),
+    }),
     log: logger,
     owner: () => readProcessName(options.journalFolder),
     mustYield: () => arrivals.hasPrecedence(),
@@ -222,7 +225,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     journalFolder: options.journalFolder,
     hostName,
     onSpooled: () => pipeline.wake(),
-    onRecorded: createOutcomeCounter(options.metrics),
+    onRecorded: createMailOutReport({ registry: options.metrics, log: logger }),
     onError: failed('a delivery could not be worked on; it is tried again'),
   });
   const onAccepted = (): void => deliveries.wake();
@@ -244,6 +247,7 @@ export function createMailService(options: MailServiceOptions): MailService {
     rulesOf: createRuleCache(),
     takeSend,
     onAccepted,
+    onRan: createRuleMetrics(options.metrics),
   });
   const dryRuns = createDryRunWorker({
     patterns,

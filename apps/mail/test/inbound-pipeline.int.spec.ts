@@ -212,7 +212,7 @@ test('a started pipeline stores what it is woken for', async () => {
     blobs: inbound.blobs,
     read: async (raw) => readMessage(raw),
     log: { warn: () => undefined, error: () => undefined },
-    onStored: () => stored(),
+    onResults: () => stored(),
     pollMs: 60_000,
   });
   await pipeline.start();

@@ -77,7 +77,7 @@ export async function openRules(clock: Clock = Date.now) {
       mailboxId,
       occurredAt: clock(),
       causationDepth: 0,
-      traceId: null,
+      traceparent: null,
       imported: message.imported,
       conversationId: conversation.id,
     };

@@ -207,7 +207,6 @@ async function start(
           { isOurs: true },
         ),
     }),
-    isTracing: environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined,
   });
   onStop(() => mail.stop());
   onStop(() => webhook.stop());

@@ -17,7 +17,14 @@ import { createTestDatabase } from '@dak/testing/database';
 import { describeWithKafka } from '@dak/testing/kafka';
 import { describeWithRedis } from '@dak/testing/redis';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
-import { stackDatabases, startStack, template, type Stack, type StackOptions } from './stack';
+import {
+  otlpSettings,
+  stackDatabases,
+  startStack,
+  template,
+  type Stack,
+  type StackOptions,
+} from './stack';
 
 export type StartStack = (options?: StackOptions) => Promise<Stack>;
 
@@ -91,6 +98,7 @@ async function startDistributedStack(
         ...(options.smtpTls === undefined
           ? {}
           : { DAK_SMTP_TLS_CERT: options.smtpTls.cert, DAK_SMTP_TLS_KEY: options.smtpTls.key }),
+        ...(options.otlpEndpoint === undefined ? {} : otlpSettings(options.otlpEndpoint)),
       },
       { app: 'distributed', args: ['--replicas', 'mail=2,webhook=2'] },
     );

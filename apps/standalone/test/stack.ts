@@ -22,6 +22,7 @@ import { freePort } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
+import { startTracing } from '@dak/platform/telemetry';
 import { ApiClient, replyValidator } from '@dak/testing/api-client';
 import {
   createTestDatabase,
@@ -44,6 +45,8 @@ export interface StackOptions {
   connectionsPerClient?: number;
   /** Certificate of STARTTLS. @default one that signs itself */
   smtpTls?: { cert: string; key: string };
+  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: who takes spans. @default nobody */
+  otlpEndpoint?: string;
 }
 
 export type StackDatabases = Record<keyof typeof MIGRATIONS, TestDatabase>;
@@ -91,6 +94,7 @@ async function compose(
   options: StackOptions,
   undo: (() => unknown)[],
 ): Promise<Omit<Stack, 'close'>> {
+  if (options.otlpEndpoint !== undefined) undo.push(await traceTo(options.otlpEndpoint));
   const folder = mkdtempSync(join(tmpdir(), 'dak-stack-'));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   const databases = await stackDatabases(undo);
@@ -177,6 +181,22 @@ async function compose(
     databases,
     failures,
     client: (credential) => new ApiClient(siteUrl, credential ?? null, validate),
+  };
+}
+
+/** The variables of a run that sends its spans there, and soon. */
+export function otlpSettings(endpoint: string): Record<string, string> {
+  return { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_BSP_SCHEDULE_DELAY: '200' };
+}
+
+/** The exporter reads the environment of the process itself. @returns what ends it */
+async function traceTo(endpoint: string): Promise<() => Promise<void>> {
+  const settings = otlpSettings(endpoint);
+  Object.assign(process.env, settings);
+  const stop = await startTracing('dak', process.env);
+  return async () => {
+    await stop();
+    for (const name of Object.keys(settings)) delete process.env[name];
   };
 }
 

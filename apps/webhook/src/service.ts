@@ -117,11 +117,13 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   const onChanged = (endpointIds: readonly string[]): void => sender.refresh(endpointIds);
   const onReplayError = failed('a replay could not go on; it is tried again');
   const replays = createRepeatingWorker(
+    'replay',
     () => replayRound({ database, visibility, onChanged, onError: onReplayError }),
     REPLAY_EVERY_MS,
     onReplayError,
   );
   const sweeper = createRepeatingWorker(
+    'sweep',
     () => sweep(database),
     HOUR_MS,
     failed('old deliveries were not removed'),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createHash } from 'node:crypto';
 import { DomainError, uuidv7, type Clock } from '@dak/kernel';
-import { currentTraceparent, inSpan } from '@dak/platform/telemetry';
+import { inSpan, isTracing } from '@dak/platform/telemetry';
 import {
   compileAccess,
   compileBodyAccess,
@@ -53,8 +53,6 @@ export interface RequestHandlerDeps {
   /** Told of every error that is not a DomainError. */
   onError: (error: unknown, requestId: string, route: string) => void;
   clock: Clock;
-  /** Spans per request; without it none are made. */
-  isTracing: boolean;
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -170,24 +168,25 @@ class Exchange {
     context.params = input.params(match.names, values);
     context.query = input.query(question < 0 ? '' : url.slice(question + 1));
     if (route.versioned) context.ifMatch = parseIfMatch(this.request.headers['if-match']);
-    const traceparent = this.request.headers['traceparent'];
-    if (typeof traceparent === 'string') context.traceparent = traceparent;
     await this.readBody(context, match.target);
     match.target.checkBody?.(context.principal!, context.body);
 
-    const reply = this.deps.isTracing
-      ? await this.traced(route, context)
-      : await route.handler(context);
+    const reply = isTracing() ? await this.traced(route, context) : await route.handler(context);
     await writeReply(this.response, this.headers(), reply);
     return reply.status;
   }
 
   private traced(route: Route, context: RequestContext) {
     const attributes = { 'http.request.method': route.method, 'http.route': fullPath(route) };
-    return inSpan(this.label, attributes, context.traceparent ?? null, async () => {
-      context.traceparent = currentTraceparent() ?? context.traceparent;
-      return route.handler(context);
-    });
+    const parent = this.request.headers['traceparent'];
+    return inSpan(
+      this.label,
+      { kind: 'server', attributes, parent: typeof parent === 'string' ? parent : null },
+      async (traceparent) => {
+        context.traceparent = traceparent;
+        return route.handler(context);
+      },
+    );
   }
 
   /** An attempt at what only admins or superadmins may do is itself worth an audit entry. */

@@ -80,18 +80,19 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
   };
   // One that fails must not hold up the others, nor the answer that it was accepted.
   const erase = (id: string): Promise<void> => eraseAlone(id).catch(reportErasure);
-  const erasures = async (): Promise<{ more: boolean }> => {
+  const erasures = async (): Promise<{ more: boolean; isIdle: boolean }> => {
     const { running } = await options.database.asWorker((tx) => selectErasures(tx, LATE_DAYS));
     for (const id of running) await erase(id);
-    return { more: false };
+    return { more: false, isIdle: running.length === 0 };
   };
   const workers = [
     createRepeatingWorker(
+      'retention',
       retention,
       5 * MINUTE_MS,
       failureReport(logger, 'what organizations keep no longer was not removed; it is tried again'),
     ),
-    createRepeatingWorker(erasures, MINUTE_MS, reportErasure),
+    createRepeatingWorker('erasures', erasures, MINUTE_MS, reportErasure),
   ];
   return {
     start: () => {

@@ -18,6 +18,8 @@ export interface ConversationChange {
   activity: readonly ActivityEntry[];
   /** The event that led to this change, where one did. */
   cause?: EventCause;
+  /** Of what led to this change, for its events. @default that of the span around the write */
+  traceparent?: string | null | undefined;
   /** Events of messages in it; they are numbered before `conversation.updated`. */
   messageEvents?: readonly MessageEvent[];
 }
@@ -31,6 +33,8 @@ export interface EventCause {
 export interface MessageEvent {
   messageId: string;
   actor: Actor;
+  /** @default that of the change */
+  traceparent?: string | null | undefined;
   build(facts: EventFacts): EventEnvelope;
 }
 
@@ -61,7 +65,11 @@ export async function saveConversations(
       updated_at: at,
     };
     let sequence = change.after.event_sequence;
-    const facts = (messageId: string | null, actor: Actor): EventFacts => ({
+    const facts = (
+      messageId: string | null,
+      actor: Actor,
+      traceparent = change.traceparent,
+    ): EventFacts => ({
       organizationId,
       mailboxId: row.mailbox_id,
       departmentId: row.department_id,
@@ -70,12 +78,13 @@ export async function saveConversations(
       sequence: (sequence += 1),
       occurredAt: now,
       actor,
+      traceparent,
       ...(change.cause === undefined
         ? {}
         : { causationId: change.cause.id, causationDepth: change.cause.depth }),
     });
     for (const event of messageEvents)
-      events.push(event.build(facts(event.messageId, event.actor)));
+      events.push(event.build(facts(event.messageId, event.actor, event.traceparent)));
     if (fields.length > 0) {
       events.push(conversationUpdatedEvent(facts(null, change.actor), change.reason, fields));
     }

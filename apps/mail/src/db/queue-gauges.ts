@@ -4,28 +4,83 @@ import { keep, registerDatabaseSize } from '@dak/platform/telemetry';
 
 /** States that `delivery_due` and `delivery_leased` index: what is finished is not counted. */
 const WAITING = `('held', 'scheduled', 'queued', 'deferred', 'uncertain')`;
+/** Nothing is counted further, so that a scrape costs the same whatever has piled up. */
+const MOST_COUNTED = 10_000;
+
+/**
+ * Organizations that have deliveries waiting, from one to the next by an index probe each, with what holds
+ * all of theirs.
+ */
+const ORGANIZATIONS = `
+  recursive waiting as (
+    (select organization_id
+       from delivery
+      where state in ${WAITING}
+      order by organization_id
+      limit 1)
+    union all
+    select n.organization_id
+      from waiting w
+     cross join lateral (
+           select organization_id
+             from delivery
+            where state in ${WAITING} and organization_id > w.organization_id
+            order by organization_id
+            limit 1) n),
+  turn as (
+    select w.organization_id,
+           case when exists (select from operations where outgoing = 'hold') then 'operations'
+                when o.status <> 'active' then 'organization_suspended'
+                when o.outgoing = 'hold' then 'organization' end as reason
+      from waiting w
+      left join organization o on o.organization_id = w.organization_id)`;
+
+/** What is due of an organization, in the order of an index for each priority. */
+const dueOf = (organization: string, limit: number) => `
+  (values (0), (1), (2)) as p (priority)
+  cross join lateral (
+        select d.next_attempt_at
+          from delivery d
+         where d.organization_id = ${organization} and d.priority = p.priority
+           and d.state in ${WAITING} and d.next_attempt_at < now() and d.parked_mailbox_id is null
+         order by d.next_attempt_at
+         limit ${limit})`;
 
 const VALUES = [
   {
     name: 'dak_mail_spool_messages',
-    help: 'Accepted mail that is not stored yet',
-    sql: 'select count(*)::float as value from inbound_spool',
+    help: `Accepted mail that is not stored yet, ${MOST_COUNTED} at most`,
+    sql: `select count(*)::float as value
+            from (select from inbound_spool order by organization_id, id limit ${MOST_COUNTED}) s`,
   },
   {
     name: 'dak_mail_spool_oldest_seconds',
     help: 'Age of the oldest accepted mail that is not stored yet',
-    sql: `select coalesce(extract(epoch from now() - min(received_at)), 0)::float as value
-            from inbound_spool`,
+    // The ids of an organization grow with time.
+    sql: `with recursive oldest as (
+                 (select organization_id, received_at
+                    from inbound_spool
+                   order by organization_id, id
+                   limit 1)
+                 union all
+                 select n.organization_id, n.received_at
+                   from oldest o
+                  cross join lateral (
+                        select organization_id, received_at
+                          from inbound_spool
+                         where organization_id > o.organization_id
+                         order by organization_id, id
+                         limit 1) n)
+          select coalesce(extract(epoch from now() - min(received_at)), 0)::float as value from oldest`,
   },
   {
     name: 'dak_mail_delivery_overdue_seconds',
     help: 'How long the delivery that waits longest has been due, without those that somebody holds',
-    sql: `select coalesce(extract(epoch from now() - min(d.next_attempt_at)), 0)::float as value
-            from delivery d
-            left join organization o on o.organization_id = d.organization_id
-           where d.state in ${WAITING} and d.next_attempt_at < now()
-             and coalesce(o.status, 'active') = 'active' and coalesce(o.outgoing, 'run') = 'run'
-             and not exists (select from operations where outgoing = 'hold')`,
+    sql: `with ${ORGANIZATIONS}
+          select coalesce(extract(epoch from now() - min(d.next_attempt_at)), 0)::float as value
+            from turn t
+           cross join ${dueOf('t.organization_id', 1)} d
+           where t.reason is null`,
   },
   {
     name: 'dak_mail_outgoing_hold',
@@ -47,22 +102,37 @@ const DATABASE_SIZE = 'select pg_database_size(current_database())::float as val
 
 /** The first of the reasons that keep a delivery which is due. */
 const HELD = `
-  select reason, count(*)::float as value
-    from (select case when exists (select from operations where outgoing = 'hold') then 'operations'
-                      when o.status <> 'active' then 'organization_suspended'
-                      when o.outgoing = 'hold' then 'organization'
-                      when d.parked_mailbox_id is not null then 'mailbox_disabled' end as reason
-            from delivery d
-            left join organization o on o.organization_id = d.organization_id
-           where d.state in ${WAITING}
-             and (d.next_attempt_at <= now() or d.parked_mailbox_id is not null)) h
-   where reason is not null
-   group by reason`;
+  with ${ORGANIZATIONS}
+  select r.reason, (select count(*)
+                      from (select
+                              from turn t
+                             cross join ${dueOf('t.organization_id', MOST_COUNTED)} d
+                             where t.reason = r.reason
+                             limit ${MOST_COUNTED}) h)::float as value
+    from (values ('operations'), ('organization_suspended'), ('organization')) as r (reason)
+   union all
+  select coalesce(t.reason, 'mailbox_disabled'), count(*)::float
+    from (select organization_id
+            from delivery
+           where parked_mailbox_id is not null and state in ${WAITING}
+           order by organization_id, parked_mailbox_id
+           limit ${MOST_COUNTED}) d
+    join turn t on t.organization_id = d.organization_id
+   group by 1`;
 
+/** Of a longer queue the first in the order of the index that it is taken by. */
 const BY_STATE = `
   select state, count(*)::float as value
-    from delivery where state in ${WAITING} or state = 'sending'
-   group by state`;
+    from (select state
+            from delivery
+           where state in ${WAITING}
+           order by organization_id, priority, next_attempt_at
+           limit ${MOST_COUNTED}) d
+   group by state
+   union all
+  select 'sending', count(*)::float
+    from (select from delivery where state = 'sending' order by lease_until limit ${MOST_COUNTED}) d
+  having count(*) > 0`;
 
 /**
  * What waits in the mail service, asked of the database with every scrape and so the same on every
@@ -85,19 +155,19 @@ export function registerQueueGauges(registry: Registry, database: Database): voi
   }
   new Gauge({
     name: 'dak_mail_deliveries_held',
-    help: 'Deliveries that are due and that somebody holds, by reason',
+    help: `Deliveries that are due and that somebody holds, by reason, ${MOST_COUNTED} of each at most`,
     labelNames: ['reason'],
     registers,
     async collect() {
       this.reset();
       for (const { reason, value } of await ask<{ reason: string; value: number }>(HELD)) {
-        this.set({ reason }, value);
+        if (value > 0) this.inc({ reason }, value);
       }
     },
   });
   new Gauge({
     name: 'dak_mail_deliveries',
-    help: 'Unfinished deliveries by state',
+    help: `Unfinished deliveries by state, of the first ${MOST_COUNTED} that wait`,
     labelNames: ['state'],
     registers,
     async collect() {

@@ -34,6 +34,7 @@ interface ClaimedRow {
   mailbox_id: string;
   standing: ClaimedDelivery['standing'];
   sender_domain: ClaimedDelivery['senderDomain'];
+  traceparent: string | null;
 }
 
 /**
@@ -107,7 +108,7 @@ const CLAIM = `
             greatest(coalesce(s.hold_until, s.created_at), m.released_at, o.released_at,
                      (select released_at from operations)) as due_since,
             s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once, s.cancel_if_reply,
-            s.created_at as submitted_at,
+            s.created_at as submitted_at, s.traceparent,
             case when m.deleted_at is not null then 'withdrawn' when m.status <> 'active' then 'waits' else 'goes' end
               as standing,
             case when exists (select from domain o
@@ -168,5 +169,6 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     mailboxId: row.mailbox_id,
     standing: row.standing,
     senderDomain: row.sender_domain,
+    traceparent: row.traceparent,
   };
 }

@@ -25,4 +25,6 @@ export interface ClaimedDelivery {
   readonly standing: 'goes' | 'waits' | 'withdrawn';
   /** Whose the domain of the sender is; `unsettled` while several organizations use it and none has proved it. */
   readonly senderDomain: 'owned' | 'unsettled' | 'foreign';
+  /** W3C trace context of the submission, then of the attempt. */
+  readonly traceparent: string | null;
 }

@@ -3,6 +3,7 @@ import type { BlobStore } from '@dak/platform/blobs';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import type { Database } from '@dak/platform/postgres';
 import type { RecipientResult, SmtpPhase } from '@dak/platform/smtp-client';
+import { describeSpan, inSpan } from '@dak/platform/telemetry';
 import { domainOf } from '../domains/domain-name';
 import type { RecipientVerdict } from '../mailboxes/addresses/recipient-verdict';
 import { placeLarge } from '../spool/spool';
@@ -123,7 +124,24 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     }
   };
 
-  return {
+  /** An attempt is a span below the request that submitted the mail; its events and local mail are below the span. */
+  const inAttempt = (
+    deliveries: readonly ClaimedDelivery[],
+    route: DeliveryRoute,
+    work: (deliveries: readonly ClaimedDelivery[]) => Promise<void>,
+  ): Promise<void> => {
+    const { id, attempts, traceparent: parent } = deliveries[0]!;
+    const attributes = { 'dak.queue_id': id, 'dak.attempt': attempts };
+    return inSpan(`deliver ${route}`, { kind: 'client', attributes, parent }, (traceparent) =>
+      work(
+        traceparent === undefined
+          ? deliveries
+          : deliveries.map((delivery) => ({ ...delivery, traceparent })),
+      ),
+    );
+  };
+
+  const steps: HandOver = {
     async sendOut(deliveries, giveWay) {
       const startedAt = clock();
       let outcomes: RecipientResult[];
@@ -138,6 +156,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       const noted = entries.length === 0 ? Promise.resolve() : journal.note(entries);
       noted.catch(deps.onError);
       const results = outcomes.map((outcome, index) => judge(deliveries[index]!, outcome));
+      describeSpan({ 'dak.outcome': results[0]!.state });
       await record(deliveries, results, transport.name, startedAt);
       await noted.catch(() => undefined);
       journal.committed(entries.length);
@@ -159,6 +178,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
         phase: 'accepted',
         reply: { code: 250, enhanced: '2.0.0', text: 'Delivered to a mailbox of this deployment' },
       });
+      describeSpan({ 'dak.outcome': result.state });
       await deps.recorder.record([
         { delivery, result, route: 'local', startedAt, finishedAt: clock(), spool },
       ]);
@@ -171,6 +191,13 @@ export function createHandOver(deps: HandOverDeps): HandOver {
 
     withdraw: (delivery, reason) =>
       record([delivery], [withdrawn(reason)], transport.name, clock()),
+  };
+  return {
+    ...steps,
+    sendOut: (deliveries, giveWay) =>
+      inAttempt(deliveries, transport.name, (traced) => steps.sendOut(traced, giveWay)),
+    deliverHere: (delivery, verdict) =>
+      inAttempt([delivery], 'local', ([traced]) => steps.deliverHere(traced!, verdict)),
   };
 }
 

@@ -23,6 +23,7 @@ export function localSpoolEntry(
     mailFrom: delivery.mailFrom,
     recipient: delivery.recipient,
     receivedAt: now,
+    traceparent: delivery.traceparent,
     raw: Buffer.concat([Buffer.from(trace), raw]),
   });
 }

@@ -102,6 +102,7 @@ async function announce(
         sequence: row.last - some.length + 1 + index,
         occurredAt: now,
         actor: authorOf(submission),
+        traceparent: attempt.delivery.traceparent,
       };
       events.push(eventOf(attempt, submission, facts, roles.get(attempt.delivery.id) === 'bcc'));
     });

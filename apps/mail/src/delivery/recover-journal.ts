@@ -18,7 +18,7 @@ export async function recoverJournal(
       const { rows } = await tx.query<UnrecordedRow>(
         `select d.id, d.submission_id, d.recipient, d.attempts, d.lease_epoch, d.was_uncertain,
                 s.conversation_id, s.mailbox_id, s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once,
-                s.cancel_if_reply, s.created_at
+                s.cancel_if_reply, s.created_at, s.traceparent
            from unnest($2::uuid[], $3::integer[]) as k (id, epoch)
            join delivery d   on d.organization_id = $1 and d.id = k.id and d.lease_epoch = k.epoch
            join submission s on s.organization_id = $1 and s.id = d.submission_id
@@ -52,6 +52,7 @@ interface UnrecordedRow {
   at_most_once: boolean;
   cancel_if_reply: boolean;
   created_at: string;
+  traceparent: string | null;
 }
 
 function accepted(
@@ -80,6 +81,7 @@ function accepted(
     mailboxId: row.mailbox_id,
     standing: 'goes',
     senderDomain: 'owned',
+    traceparent: row.traceparent,
   };
   return {
     delivery,

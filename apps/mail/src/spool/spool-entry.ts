@@ -29,6 +29,8 @@ export interface SpoolEntry {
   readonly importIndex: number | null;
   readonly unread: boolean;
   readonly labels: readonly string[];
+  /** W3C trace context of how it came in; null = nobody traces. */
+  readonly traceparent: string | null;
 }
 
 /** What an entry must say; the rest has the value of ordinary live mail. */
@@ -53,6 +55,7 @@ export function spoolEntry(facts: SpoolEntryFacts): SpoolEntry {
     importIndex: null,
     unread: true,
     labels: [],
+    traceparent: null,
     ...facts,
   };
 }

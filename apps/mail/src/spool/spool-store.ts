@@ -19,17 +19,18 @@ const INSERT = `
   insert into inbound_spool
          (organization_id, id, mailbox_id, source, priority, queue_id, mail_from, recipient,
           client_address, helo, protocol, tls, raw, raw_sha256, size_bytes, import_id, import_index,
-          unread, labels, next_attempt_at, received_at, flow, client)
+          unread, labels, next_attempt_at, received_at, flow, client, traceparent)
   select e.organization_id, e.id, e.mailbox_id, e.source, case e.source when 'import' then 1 else 0 end,
          e.queue_id, e.mail_from, e.recipient, e.client_address, e.helo, e.protocol, e.tls,
          case when e.raw_from is not null then substring($2::bytea from e.raw_from for e.size_bytes::integer) end,
          e.raw_sha256, e.size_bytes, e.import_id, e.import_index, e.unread, e.labels,
-         least(e.received_at, now()), e.received_at, e.flow, e.client
+         least(e.received_at, now()), e.received_at, e.flow, e.client, e.traceparent
     from json_to_recordset($1::json) as e
          (organization_id uuid, id uuid, mailbox_id uuid, source text, queue_id text, mail_from text,
           recipient text, client_address text, helo text, protocol text, tls jsonb, raw_from integer,
           raw_sha256 text, size_bytes bigint, import_id uuid, import_index integer, unread boolean,
-          labels text[], received_at timestamptz, flow text, client text)`;
+          labels text[], received_at timestamptz, flow text, client text,
+          traceparent text)`;
 
 /** The statement that makes entries durable, whatever tenants they belong to; needs the worker setting for more than one. */
 export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
@@ -60,6 +61,7 @@ export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
       received_at: entry.receivedAt.toISOString(),
       flow,
       client: clientOf(flow),
+      traceparent: entry.traceparent,
     };
   });
   const bytes = Buffer.concat(entries.flatMap((entry) => (entry.raw === null ? [] : [entry.raw])));
@@ -88,6 +90,7 @@ interface SpoolRow {
   attempts: number;
   received_at: string;
   flow: string;
+  traceparent: string | null;
 }
 
 /** Live mail before imports. */
@@ -207,7 +210,7 @@ const CLAIM = `
      and f.place <= $1
   returning s.organization_id, s.id, s.mailbox_id, s.source, s.queue_id, s.mail_from, s.recipient,
             s.client_address, s.helo, s.protocol, s.tls, s.raw, s.raw_sha256, s.size_bytes, s.import_id,
-            s.import_index, s.unread, s.labels, s.attempts, s.received_at, s.flow, f.place`;
+            s.import_index, s.unread, s.labels, s.attempts, s.received_at, s.flow, s.traceparent, f.place`;
 
 /**
  * Claims due rows until `leaseSeconds` from now; other workers pass over them. Organizations, within one
@@ -330,5 +333,6 @@ function toEntry(row: SpoolRow): ClaimedEntry {
     labels: row.labels,
     attempts: row.attempts,
     flow: row.flow,
+    traceparent: row.traceparent,
   };
 }

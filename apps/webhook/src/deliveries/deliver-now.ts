@@ -46,6 +46,7 @@ export async function sendTest(
           needsSend: false,
           body: eventBody(event),
           occurredAt: event.timestamp,
+          traceparent: context.traceparent,
         },
       ]);
       await tx.query(message.text, message.values);

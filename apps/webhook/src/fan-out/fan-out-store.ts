@@ -27,6 +27,8 @@ export interface NewMessage {
   body: Buffer;
   /** RFC 3339. */
   occurredAt: string;
+  /** W3C trace context of the event. */
+  traceparent: string | null;
 }
 
 export interface NewDelivery {
@@ -102,13 +104,13 @@ export async function selectInterested(
 
 const INSERT_MESSAGES = `
   insert into message (organization_id, event_id, type, mailbox_id, department_id, conversation_id, sequence, body,
-                       occurred_at, needs_send, created_at)
+                       occurred_at, needs_send, traceparent, created_at)
   select m.organization_id, m.event_id, m.type, m.mailbox_id, m.department_id, m.conversation_id, m.sequence,
-         convert_to(m.body, 'UTF8'), m.occurred_at, m.needs_send, now()
+         convert_to(m.body, 'UTF8'), m.occurred_at, m.needs_send, m.traceparent, now()
     from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::bigint[], $8::text[],
-                $9::timestamptz[], $10::boolean[])
+                $9::timestamptz[], $10::boolean[], $11::text[])
          as m (organization_id, event_id, type, mailbox_id, department_id, conversation_id, sequence, body,
-               occurred_at, needs_send)
+               occurred_at, needs_send, traceparent)
       on conflict do nothing`;
 
 const INSERT_DELIVERIES = `
@@ -141,6 +143,7 @@ export function insertMessages(messages: readonly NewMessage[]): PreparedStateme
       messages.map((message) => message.body.toString('utf8')),
       messages.map((message) => message.occurredAt),
       messages.map((message) => message.needsSend),
+      messages.map((message) => message.traceparent),
     ],
   };
 }

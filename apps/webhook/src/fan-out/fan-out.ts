@@ -33,6 +33,8 @@ import { interestIn, type EventFacts } from './match-endpoints';
 export interface FreshDelivery extends NewDelivery {
   body: Buffer;
   stamp: string;
+  /** W3C trace context of the event. */
+  traceparent: string | null;
 }
 
 export interface FanOutDeps {
@@ -159,6 +161,7 @@ export class FanOut {
             conversationId: facts.conversationId,
             mailboxId: facts.mailboxId ?? '',
             departmentId: envelope.departmentId,
+            traceparent: envelope.traceparent,
             readers: owners.map(({ endpoint }) => ({
               userId: endpoint.ownerUserId,
               departmentIds: endpoint.ownerDepartmentIds,
@@ -224,13 +227,14 @@ function messageOf({ envelope, event, facts }: Candidate): NewMessage {
     needsSend: facts.needsSend,
     body: eventBody(event),
     occurredAt: event.timestamp,
+    traceparent: envelope.traceparent ?? null,
   };
 }
 
 function deliveryOf(
   { envelope, uuid }: Candidate,
   endpoint: InterestedEndpoint,
-  { body }: NewMessage,
+  { body, traceparent }: NewMessage,
 ): FreshDelivery {
   const isOrdered = endpoint.ordering === 'conversation';
   return {
@@ -247,5 +251,6 @@ function deliveryOf(
     errorCode: endpoint.isActive ? null : 'endpoint_disabled',
     body,
     stamp: endpoint.stamp,
+    traceparent,
   };
 }

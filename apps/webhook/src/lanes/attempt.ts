@@ -5,12 +5,16 @@ import type { LaneConfig } from './lane-config';
 
 const MAX_RESPONSE_CHARACTERS = 1_000;
 
-/** One POST, signed as of now with every secret in force (Standard Webhooks). Never rejects. */
+/**
+ * One POST, signed as of now with every secret in force (Standard Webhooks). Never rejects.
+ * @param traceparent of its span, for the receiver; absent while nobody traces
+ */
 export function attempt(
   http: GuardedHttp,
   config: LaneConfig,
   { eventId, body, gap }: Pick<Consignment, 'eventId' | 'body' | 'gap'>,
   now: number,
+  traceparent: string | undefined,
 ): Promise<AttemptOutcome> {
   const timestamp = Math.floor(now / 1000);
   const secrets = config.keys
@@ -24,6 +28,7 @@ export function attempt(
       'webhook-timestamp': String(timestamp),
       'webhook-signature': signatureHeader({ id: eventId, timestamp, body, secrets }),
       ...(gap ? { 'webhook-gap': 'true' } : {}),
+      ...(traceparent === undefined ? {} : { traceparent }),
     },
     body,
     timeoutMs: config.timeoutMs,

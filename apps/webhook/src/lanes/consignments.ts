@@ -23,6 +23,7 @@ export function consignmentOf(delivery: FreshDelivery, now: number): Consignment
     firstAttemptAt: null,
     createdAt: now,
     body: delivery.body,
+    traceparent: delivery.traceparent,
   };
 }
 
@@ -47,6 +48,7 @@ export function headsOf(lane: Lane, rows: readonly DueRow[]): Consignment[] {
         firstAttemptAt: row.first_attempt_at === null ? null : Date.parse(row.first_attempt_at),
         createdAt: Date.parse(row.created_at),
         body: row.body,
+        traceparent: row.traceparent,
       },
     ];
   });

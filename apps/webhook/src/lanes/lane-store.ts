@@ -47,6 +47,7 @@ export interface DueRow extends StoredDelivery {
   created_at: string;
   first_attempt_at: string | null;
   body: Buffer;
+  traceparent: string | null;
   /** Of the endpoint now, as {@link LaneConfigRow.stamp}: the lane may have been opened before. */
   stamp: string;
   /** Of the endpoint now. */
@@ -108,7 +109,7 @@ const WITH_ENDPOINT = `cross join lateral (
 /** In the order in which they became due; the lanes' shares are cut before, so that none can take all. */
 const DUE = `
   select d.organization_id, l.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
-         false as gap, d.created_at, d.first_attempt_at, m.body, m.needs_send, e.stamp, e.maker_scopes
+         false as gap, d.created_at, d.first_attempt_at, m.body, m.traceparent, m.needs_send, e.stamp, e.maker_scopes
     from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
    ${WITH_ENDPOINT}
    cross join lateral (
@@ -123,7 +124,7 @@ const DUE = `
 /** Of ordered endpoints: only what no earlier event of its conversation has to precede. */
 const DUE_HEADS = `
   select d.organization_id, l.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
-         d.gap, d.created_at, d.first_attempt_at, m.body, m.needs_send, e.stamp, e.maker_scopes
+         d.gap, d.created_at, d.first_attempt_at, m.body, m.traceparent, m.needs_send, e.stamp, e.maker_scopes
     from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
    ${WITH_ENDPOINT}
    cross join lateral (

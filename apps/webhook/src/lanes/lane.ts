@@ -9,6 +9,8 @@ import type { LaneClaim } from './lane-store';
 /** A delivery in hand. */
 export interface Consignment extends AttemptedDelivery {
   eventId: string;
+  /** W3C trace context of the event. */
+  traceparent: string | null;
   body: Buffer;
   /** Of an ordered endpoint. */
   orderKey: string | null;

@@ -2,6 +2,7 @@ import { uuidv7, type Clock } from '@dak/kernel';
 import { FairSlots } from '@dak/platform/fair-slots';
 import type { GuardedHttp } from '@dak/platform/guarded-http';
 import type { Database } from '@dak/platform/postgres';
+import { describeSpan, inSpan } from '@dak/platform/telemetry';
 import { isHopeless } from '../decisions/auto-disable';
 import { classifyOutcome, type Verdict } from '../decisions/classify-outcome';
 import { settleAttempt } from '../decisions/settle-attempt';
@@ -215,7 +216,19 @@ export class Sender {
     const begunAt = clock();
     const slot = this.#slots.take(lane.config.organizationId);
     lane.pace.begin(begunAt);
-    const outcome = await attempt(http, lane.config, consignment, begunAt);
+    const outcome = await inSpan(
+      'webhook POST',
+      { kind: 'client', attributes: attributesOf(consignment), parent: consignment.traceparent },
+      async (traceparent) => {
+        const made = await attempt(http, lane.config, consignment, begunAt, traceparent);
+        describeSpan(
+          made.kind === 'response'
+            ? { 'http.response.status_code': made.status }
+            : { 'error.type': made.code },
+        );
+        return made;
+      },
+    );
     const now = clock();
     const verdict = classifyOutcome(outcome, now);
     lane.noteResult(verdict, consignment.eventId, isProbe, begunAt, now);
@@ -296,4 +309,8 @@ function reasonToDisable(lane: Lane, verdict: Verdict, now: number): 'gone' | 'f
   if (lane.isEnding) return null;
   if (verdict.kind === 'gone') return 'gone';
   return isHopeless(lane.streak, now) ? 'failing' : null;
+}
+
+function attributesOf({ id, eventId, attempts }: Consignment) {
+  return { 'dak.delivery_id': id, 'dak.event_id': eventId, 'dak.attempt': attempts + 1 };
 }

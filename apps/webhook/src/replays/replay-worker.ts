@@ -25,7 +25,7 @@ type ReplayDeps = Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>;
  */
 export async function replayRound(
   deps: ReplayDeps & { onError: (error: unknown) => void },
-): Promise<{ more: boolean }> {
+): Promise<{ more: boolean; isIdle: boolean }> {
   const running = await deps.database.asWorker((tx) => selectRunning(tx, ENOUGH_WAITING));
   let more = false;
   for (const replay of running) {
@@ -36,7 +36,7 @@ export async function replayRound(
       deps.onError(error);
     }
   }
-  return { more };
+  return { more, isIdle: running.length === 0 };
 }
 
 async function step(deps: ReplayDeps, replay: ReplayRow): Promise<boolean> {

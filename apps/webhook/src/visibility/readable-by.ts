@@ -13,6 +13,8 @@ export interface QuestionedPlace {
   mailboxId: string;
   departmentId: string | undefined;
   readers: readonly { userId: string; departmentIds: readonly string[] }[];
+  /** W3C trace context of what asks. */
+  traceparent?: string | undefined;
 }
 
 const PATIENCE_MS = 10_000;
@@ -35,6 +37,8 @@ export async function readableBy(
     places.flatMap((place) => place.readers).map((reader) => [reader.userId, reader]),
   );
   const questions = [...byConversation.values()];
+  // One question for many is seen in the trace of the first.
+  const traceparent = places.find((place) => place.traceparent)?.traceparent;
   for (let next = 0; next < questions.length; next += MAX_PLACES) {
     const asked = questions.slice(next, next + MAX_PLACES);
     const answer = await visibility.findReaders(
@@ -55,6 +59,7 @@ export async function readableBy(
         requestId: uuidv7(),
         deadline: Date.now() + PATIENCE_MS,
         isRead: true,
+        ...(traceparent === undefined ? {} : { traceparent }),
       },
     );
     answer.places.forEach(({ userIds, senderIds }, index) => {

@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 export interface GroupCommitOptions<T> {
   /** Most items of one flush. Default 500. */
   readonly maxItems?: number;
@@ -22,6 +24,9 @@ export interface GroupCommit<T, R> {
   /** Resolves when nothing waits and nothing is being flushed. Never rejects. */
   idle(): Promise<void>;
 }
+
+/** A flush works for many: it must not look like work of whoever happened to begin it, such as in its trace. */
+const outside = new AsyncResource('GroupCommit');
 
 interface Waiting<T, R> {
   readonly item: T;
@@ -83,7 +88,7 @@ export function createGroupCommit<T, R>(
     scheduled = false;
     while (running < concurrency && queue.length > 0) {
       running += 1;
-      void run(takeGroup());
+      void outside.runInAsyncScope(run, null, takeGroup());
     }
     if (running > 0) return;
     const resolvers = onIdle;

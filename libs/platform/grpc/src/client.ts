@@ -1,4 +1,5 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
+import { inSpan, isTracing, streamInSpan } from '@dak/platform/telemetry';
 import type { CallOptions } from './call-context';
 import type { Channel } from './channel';
 import type { Client, ServiceDefinition } from './service-definition';
@@ -18,11 +19,42 @@ export function createClient<S extends ServiceDefinition>(
 function bind(method: MethodDefinition<unknown, unknown>, channel: Channel): unknown {
   if (method.requestStream) {
     return (requests: AsyncIterable<unknown>, options: CallOptions) =>
-      channel.clientStream(method, requests, options);
+      traced(method, options, (traced) => channel.clientStream(method, requests, traced));
   }
   if (method.responseStream) {
-    return (request: unknown, options: CallOptions) =>
-      channel.serverStream(method, request, options);
+    return (request: unknown, options: CallOptions) => {
+      if (!isTracing()) return channel.serverStream(method, request, options);
+      return streamInSpan(nameOf(method), spanOf(options), (traceparent) =>
+        channel.serverStream(method, request, within(options, traceparent)),
+      );
+    };
   }
-  return (request: unknown, options: CallOptions) => channel.unary(method, request, options);
+  return (request: unknown, options: CallOptions) =>
+    traced(method, options, (traced) => channel.unary(method, request, traced));
 }
+
+function traced(
+  method: MethodDefinition<unknown, unknown>,
+  options: CallOptions,
+  call: (options: CallOptions) => Promise<unknown>,
+): Promise<unknown> {
+  if (!isTracing()) return call(options);
+  return inSpan(nameOf(method), spanOf(options), (traceparent) =>
+    call(within(options, traceparent)),
+  );
+}
+
+/** As OpenTelemetry names calls: `package.Service/Method`. */
+function nameOf({ path }: MethodDefinition<unknown, unknown>): string {
+  return path.slice(1);
+}
+
+function spanOf({ traceparent }: CallOptions) {
+  return { kind: 'client', attributes: RPC, parent: traceparent } as const;
+}
+
+function within(options: CallOptions, traceparent: string | undefined): CallOptions {
+  return traceparent === undefined ? options : { ...options, traceparent };
+}
+
+const RPC = { 'rpc.system': 'grpc' };

@@ -1,5 +1,6 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { DomainError } from '@dak/kernel';
+import { inSpan, isTracing, streamInSpan } from '@dak/platform/telemetry';
 import type { CallContext } from './call-context';
 import type { Handlers, ServiceDefinition } from './service-definition';
 
@@ -23,7 +24,7 @@ export class ServiceRegistry {
     for (const [name, method] of Object.entries(definition)) {
       this.methods.set(method.path, {
         definition: method,
-        handler: (handlers as Record<string, RegisteredMethod['handler']>)[name]!,
+        handler: traced(method, (handlers as Record<string, RegisteredMethod['handler']>)[name]!),
         internal: options.internal ?? false,
       });
     }
@@ -41,4 +42,26 @@ export class ServiceRegistry {
   entries(): IterableIterator<[string, RegisteredMethod]> {
     return this.methods.entries();
   }
+}
+
+/** Every call has a span of its own, below that of its caller; the handler passes it on. */
+function traced(
+  { path, responseStream }: MethodDefinition<unknown, unknown>,
+  handler: RegisteredMethod['handler'],
+): RegisteredMethod['handler'] {
+  const name = path.slice(1);
+  const spanOf = ({ traceparent, requestId }: CallContext) =>
+    ({
+      kind: 'server',
+      attributes: { 'rpc.system': 'grpc', 'dak.request_id': requestId },
+      parent: traceparent,
+    }) as const;
+  return (input, context) => {
+    if (!isTracing()) return handler(input, context);
+    const call = (traceparent: string | undefined) =>
+      handler(input, { ...context, traceparent: traceparent ?? null });
+    return responseStream
+      ? streamInSpan(name, spanOf(context), call as (t?: string) => AsyncIterable<unknown>)
+      : inSpan(name, spanOf(context), call as (t?: string) => Promise<unknown>);
+  };
 }

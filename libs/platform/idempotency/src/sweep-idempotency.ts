@@ -22,5 +22,5 @@ export function createIdempotencySweeper(
   everyMs = 600_000,
 ): RepeatingWorker {
   const round = async () => ({ more: (await sweepIdempotency(deps.database)) >= BATCH });
-  return createRepeatingWorker(round, everyMs, deps.onError);
+  return createRepeatingWorker('forget answers', round, everyMs, deps.onError);
 }

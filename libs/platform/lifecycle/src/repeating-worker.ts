@@ -1,3 +1,12 @@
+import { inSpan } from '@dak/platform/telemetry';
+
+/** What a round says. */
+export interface Round {
+  readonly more: boolean;
+  /** It found nothing to do. @default false */
+  readonly isIdle?: boolean;
+}
+
 export interface RepeatingWorker {
   start(): void;
   /** Resolves when the round that is running has ended. */
@@ -6,10 +15,12 @@ export interface RepeatingWorker {
 
 /**
  * Runs `round` every `everyMs`; at once again while it says that there is more. An error ends the round
- * only.
+ * only. Each round is a span of its own, without those that say that they had nothing to do.
+ * @param name of the job, for its spans
  */
 export function createRepeatingWorker(
-  round: () => Promise<{ more: boolean }>,
+  name: string,
+  round: () => Promise<Round>,
   everyMs: number,
   onError: (error: unknown) => void,
 ): RepeatingWorker {
@@ -19,7 +30,12 @@ export function createRepeatingWorker(
   const turn = async (): Promise<void> => {
     let more = false;
     try {
-      ({ more } = await round());
+      ({ more } = await inSpan(
+        `job ${name}`,
+        { parent: null },
+        round,
+        ({ isIdle }) => isIdle === true,
+      ));
     } catch (error) {
       onError(error);
     }

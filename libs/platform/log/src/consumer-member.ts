@@ -15,6 +15,7 @@ import { handleBatch, type BatchRules } from './partition-batch';
 import type { GroupStart, RecordSource } from './record-source';
 import { replayParked } from './replay-parked';
 import { Slots } from './slots';
+import { tracedHandler } from './traced-handler';
 
 export interface ConsumerMemberOptions extends SubscribeOptions {
   group: string;
@@ -67,7 +68,7 @@ export class ConsumerMember implements Subscription {
     this.#member = options.member;
     this.#rules = {
       group: options.group,
-      handler: options.handler,
+      handler: tracedHandler(options.group, options.handler),
       maxBatch: options.maxBatch ?? 100,
       maxAttempts: options.maxAttempts ?? 5,
       slots: new Slots(options.concurrency ?? 16),
@@ -89,8 +90,8 @@ export class ConsumerMember implements Subscription {
   }
 
   replayParked(topic: string, key: string): Promise<ReplayResult> {
-    const { parked, handler, leaseMs } = this.#options;
-    return replayParked(parked, handler, this.group, {
+    const { parked, leaseMs } = this.#options;
+    return replayParked(parked, this.#rules.handler, this.group, {
       ...{ topic, key, leaseMs },
       owner: this.#member,
     });

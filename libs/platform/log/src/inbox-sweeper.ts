@@ -16,5 +16,5 @@ export function createInboxSweeper(
     const removed = await deps.database.asWorker((tx) => sweepInbox(tx, KEEP_DAYS, BATCH));
     return { more: removed >= BATCH };
   };
-  return createRepeatingWorker(round, everyMs, deps.onError);
+  return createRepeatingWorker('forget inbox', round, everyMs, deps.onError);
 }

@@ -1,6 +1,7 @@
 import { EventEnvelope, topicOf } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { currentTraceparent } from '@dak/platform/telemetry';
 import type { LogMessage, LogRecord, OutboxRow } from './log';
 import { partitionOf } from './murmur2';
 import { packBytes } from './packed-bytes';
@@ -31,15 +32,23 @@ const FEW_EVENTS = 3;
  */
 export async function appendToOutbox(
   executor: SqlExecutor,
-  events: readonly EventEnvelope[],
+  facts: readonly EventEnvelope[],
 ): Promise<void> {
-  if (events.length === 0) return;
+  if (facts.length === 0) return;
+  const events = withTrace(facts);
   if (events.length <= FEW_EVENTS) {
     await Promise.all(events.map((event) => appendOne(executor, event)));
   } else {
     await appendMany(executor, events);
   }
   executor.signal?.(OUTBOX_SIGNAL);
+}
+
+/** An event that does not say what it belongs to belongs to the span around the call. */
+function withTrace(events: readonly EventEnvelope[]): readonly EventEnvelope[] {
+  const traceparent = currentTraceparent();
+  if (traceparent === undefined) return events;
+  return events.map((event) => (event.traceparent ? event : { ...event, traceparent }));
 }
 
 async function appendOne(executor: SqlExecutor, event: EventEnvelope): Promise<void> {
@@ -106,7 +115,10 @@ function messageOf(event: EventEnvelope, topic: string, payload: Uint8Array): Lo
   };
 }
 
-/** @throws InvalidError when the bytes are no envelope, which parks the key. */
+/**
+ * The event, below the span that is at work on its record.
+ * @throws InvalidError when the bytes are no envelope, which parks the key.
+ */
 export function fromLogRecord(record: LogRecord): EventEnvelope {
   let event: EventEnvelope;
   try {
@@ -120,7 +132,8 @@ export function fromLogRecord(record: LogRecord): EventEnvelope {
       'undecodable',
     );
   }
-  return event;
+  const { traceparent } = record.headers;
+  return traceparent === undefined ? event : { ...event, traceparent };
 }
 
 const CLAIM = `

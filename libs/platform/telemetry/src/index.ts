@@ -1,4 +1,13 @@
 export { createMetrics } from './metrics';
 export { keep, registerDatabaseSize, registerDiskGauges } from './storage-gauges';
-export { currentTraceparent, inSpan } from './span';
+export {
+  currentTraceparent,
+  describeSpan,
+  inSpan,
+  isTracing,
+  openSpan,
+  streamInSpan,
+  traceIdOf,
+  type OpenSpan,
+} from './span';
 export { startTracing, type StopTracing } from './tracing';

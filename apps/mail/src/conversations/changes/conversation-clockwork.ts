@@ -98,12 +98,24 @@ export interface ClockworkDeps {
 
 /** Wakes snoozed conversations, within a second of their time. */
 export function createSnoozeWaker(deps: ClockworkDeps, everyMs = 1_000): RepeatingWorker {
-  const round = async () => ({ more: (await wakeSnoozed(deps.database, deps.clock())) >= BATCH });
-  return createRepeatingWorker(round, everyMs, deps.onError);
+  return createRepeatingWorker(
+    'wake snoozed',
+    async () => roundOf(await wakeSnoozed(deps.database, deps.clock())),
+    everyMs,
+    deps.onError,
+  );
 }
 
 /** Closes resolved conversations after the reopen window. */
 export function createConversationCloser(deps: ClockworkDeps, everyMs = 60_000): RepeatingWorker {
-  const round = async () => ({ more: (await closeResolved(deps.database, deps.clock())) >= BATCH });
-  return createRepeatingWorker(round, everyMs, deps.onError);
+  return createRepeatingWorker(
+    'close resolved',
+    async () => roundOf(await closeResolved(deps.database, deps.clock())),
+    everyMs,
+    deps.onError,
+  );
+}
+
+function roundOf(changed: number) {
+  return { more: changed >= BATCH, isIdle: changed === 0 };
 }

@@ -60,6 +60,8 @@ export interface NewMessage {
   bounces?: readonly NewBounce[];
   /** What a feedback report says. */
   complaint?: NewComplaint | null;
+  /** W3C trace context, for its events. */
+  traceparent?: string | null;
 }
 
 /** RFC 3464 §2.3, with our own message where it could be found. */

@@ -235,6 +235,7 @@ function withMessages(
       messageEvents.push({
         messageId: message.id,
         actor: message.author,
+        traceparent: message.traceparent,
         build: (event) =>
           mailEvent(
             'mail.received',
@@ -243,7 +244,8 @@ function withMessages(
           ),
       });
       for (const build of reportEvents(message)) {
-        messageEvents.push({ messageId: message.id, actor: message.author, build });
+        const { id: messageId, author: actor, traceparent } = message;
+        messageEvents.push({ messageId, actor, traceparent, build });
       }
     }
   }
@@ -252,6 +254,7 @@ function withMessages(
     after,
     reason: reasonOf(known, messages, first.message),
     actor: first.message.author,
+    traceparent: first.message.traceparent,
     activity,
     messageEvents,
   };

@@ -75,6 +75,7 @@ export function inboundMessage(facts: InboundMessageFacts): Omit<NewMessage, 'co
     receivedAt: new Date(imported ? date : arrival).toISOString(),
     attachments: reading.attachments.map(toAttachment),
     imported,
+    traceparent: entry.traceparent,
   };
 }
 

@@ -5,7 +5,6 @@ import { isOutage } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { failureReport, type FailureLog } from '@dak/platform/logging';
 import { tookTooLong, type Database } from '@dak/platform/postgres';
-import type { SpoolEntry } from '../../spool/spool-entry';
 import { createSpoolLeases } from '../../spool/spool-leases';
 import {
   claimSpoolEntries,
@@ -16,7 +15,9 @@ import {
 import { createSpoolTurns } from '../../spool/spool-turns';
 import { failAbandonedImports } from '../import/import-store';
 import { failedReading } from '../reading/failed-reading';
+import type { MailIn } from './mail-in';
 import { NumberReserve } from './number-reserve';
+import { createPipelineSpans } from './pipeline-spans';
 import { rawOf, readEntries, storeBlobs, type ReadMessage } from './read-entries';
 import { storeInbound, type ReadEntry } from './store-inbound';
 
@@ -29,8 +30,8 @@ export interface InboundPipelineOptions {
   readonly owner?: () => Promise<string>;
   /** Whether what arrives has precedence at the moment; no batch is begun meanwhile. @default never */
   readonly mustYield?: () => boolean;
-  /** Called after messages were stored: the outbox has events. */
-  readonly onStored?: (entries: readonly SpoolEntry[]) => void;
+  /** Messages were stored, or put off; that is durable. */
+  readonly onResults?: (results: readonly MailIn[]) => void;
   /** Clients whose mail waits until no other is due. @default none */
   readonly expensiveClients?: () => readonly string[];
   /** Entries of one claim. @default 100 */
@@ -77,13 +78,14 @@ const NOTICE = 'This message could not be processed. It is attached as it arrive
  * that stores the message, so a crash anywhere leaves work to be repeated and nothing half done.
  */
 export function createInboundPipeline(options: InboundPipelineOptions): InboundPipeline {
-  const { database, blobs, read, log, onStored } = options;
+  const { database, blobs, read, log } = options;
   const batchSize = options.batchSize ?? 100;
   const lanes = options.lanes ?? 2;
   const pollMs = options.pollMs ?? 1000;
   const leaseSeconds = options.leaseSeconds ?? 10;
   const sliceMs = options.sliceMs ?? 1_500;
   const numbers = new NumberReserve(database);
+  const spans = createPipelineSpans();
   let owner: string = randomUUID();
   let stopping = false;
   let running: Promise<void>[] = [];
@@ -123,11 +125,18 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     ),
   );
 
+  const report = (results: readonly MailIn[], error?: unknown) => {
+    for (const { entry, outcome } of results) spans.end(entry.id, outcome, error);
+    options.onResults?.(results);
+  };
+
   const store = async (organizationId: string, items: readonly ReadEntry[]) => {
-    await storeInbound(database, numbers, organizationId, items, blobs);
-    const stored = items.map(({ entry }) => entry);
-    leases.letGo(stored);
-    onStored?.(stored);
+    const results = await storeInbound(database, numbers, organizationId, items, blobs);
+    leases.letGo(items.map(({ entry }) => entry));
+    // What another worker had taken over is its to tell.
+    for (const { entry } of items)
+      if (!results.some((one) => one.entry === entry)) spans.drop(entry.id);
+    report(results);
   };
 
   /** @param left those not stored yet: what is stored leaves it */
@@ -156,11 +165,15 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   const defer = async (entry: ClaimedEntry, error: unknown) => {
     const seconds = RETRY_SECONDS[Math.min(entry.attempts, RETRY_SECONDS.length) - 1] ?? 1;
     const reason = error instanceof Error ? error.message : String(error);
-    log.error({ err: error, spoolId: entry.id, attempts: entry.attempts }, 'message not stored');
+    log.error(
+      { err: error, queue_id: entry.queueId, spoolId: entry.id, attempts: entry.attempts },
+      'message not stored',
+    );
     await database.asWorker((tx) =>
       deferSpoolEntry(tx, entry.organizationId, entry.id, seconds, reason),
     );
     leases.letGo([entry]);
+    report([{ entry, outcome: 'deferred', messageId: null }], error);
   };
 
   /** One message that fails must not hold up those it was claimed with. */
@@ -206,7 +219,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   /** @returns entries taken */
   const work = async (): Promise<number> => {
     await leases.settle();
-    const entries = leases.hold(await turns.next());
+    const entries = leases.hold(await turns.next()).map((entry) => spans.begin(entry));
     if (entries.length === 0) return 0;
     const slice = new AbortController();
     setMaxListeners(0, slice.signal);
@@ -221,7 +234,9 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     );
     clearTimeout(timer);
     // Nothing is wrong with these messages: they are not to be counted as tried.
-    await leases.giveBack(lefts.flatMap(([, left]) => [...left.values()]));
+    const untried = lefts.flatMap(([, left]) => [...left.values()]);
+    for (const { id } of untried) spans.drop(id);
+    await leases.giveBack(untried);
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     return entries.length;

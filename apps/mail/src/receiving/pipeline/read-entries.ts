@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { uuidv7 } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
+import { inSpan } from '@dak/platform/telemetry';
 import type { SpoolEntry } from '../../spool/spool-entry';
 import type { ClaimedEntry } from '../../spool/spool-store';
 import type { MessageReading } from '../reading/message-reading';
@@ -45,13 +46,16 @@ export async function* readEntries(
     const raws = await Promise.all(chunk.map((entry) => rawOf(blobs, entry)));
     const finished: number[] = [];
     const readings: MessageReading[] = [];
-    const running = chunk.map(async ({ flow }, index) => {
-      try {
-        readings[index] = await read(raws[index]!, { flow, signal });
-        finished.push(index);
-      } catch (error) {
-        if (!(error instanceof ReadingNotBegun)) throw error;
-      }
+    const running = chunk.map(async ({ flow, traceparent }, index) => {
+      const reading = await inSpan(
+        'read message',
+        { parent: traceparent },
+        () => unlessTakenBack(read(raws[index]!, { flow, signal })),
+        (result) => result === null,
+      );
+      if (reading === null) return;
+      readings[index] = reading;
+      finished.push(index);
     });
     const all = Promise.all(running);
     let isDone = false;
@@ -67,6 +71,16 @@ export async function* readEntries(
         indexes.map((index) => readings[index]!),
       );
     }
+  }
+}
+
+/** Null when its turn had not come. */
+async function unlessTakenBack(reading: Promise<MessageReading>): Promise<MessageReading | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ReadingNotBegun) return null;
+    throw error;
   }
 }
 

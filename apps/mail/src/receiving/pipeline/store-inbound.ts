@@ -18,6 +18,7 @@ import type { MessageReading } from '../reading/message-reading';
 import { inboundMessage, indexedSubject } from './inbound-message';
 import { selectKnownMessages, selectMailboxAddresses, type KnownMessage } from './known-messages';
 import { bouncesOf, complaintOf, selectReportedMails } from './match-reports';
+import type { MailIn, MailInOutcome } from './mail-in';
 import type { NumberReserve } from './number-reserve';
 import { recordInbound } from './record-inbound';
 import { threadMessage } from './thread-message';
@@ -41,6 +42,7 @@ const SPARE_NUMBERS = 8;
 /**
  * Stores the messages of one organization and removes their spool rows in one transaction: whatever
  * happens, a row is either still there or has become exactly one message of its mailbox.
+ * @returns what became of each, without those that another worker had taken over
  */
 export async function storeInbound(
   database: Database,
@@ -48,11 +50,11 @@ export async function storeInbound(
   organizationId: string,
   items: readonly ReadEntry[],
   blobs: Pick<BlobStore, 'requirePresent'>,
-): Promise<void> {
+): Promise<MailIn[]> {
   const reserved = await numbers.take(organizationId, items.length + SPARE_NUMBERS);
   let used = 0;
   try {
-    await database.inTenant(organizationId, async (tx) => {
+    return await database.inTenant(organizationId, async (tx) => {
       used = 0;
       const takeNumber = () => {
         const number = reserved[used];
@@ -60,7 +62,7 @@ export async function storeInbound(
         used += 1;
         return number;
       };
-      await store(tx, organizationId, items, takeNumber);
+      const results = await store(tx, organizationId, items, takeNumber);
       blobs.requirePresent(
         organizationId,
         items.flatMap(({ rawSha256, reading }) => [
@@ -68,6 +70,7 @@ export async function storeInbound(
           ...reading.attachments.map(({ sha256 }) => sha256),
         ]),
       );
+      return results;
     });
   } catch (error) {
     used = 0;
@@ -82,15 +85,16 @@ async function store(
   organizationId: string,
   claimed: readonly ReadEntry[],
   takeNumber: () => number,
-): Promise<void> {
+): Promise<MailIn[]> {
   const spoolIds = claimed.map(({ entry }) => entry.id);
   const taken = await takeSpoolEntries(tx, organizationId, spoolIds);
   const items = claimed.filter(({ entry }) => taken.has(entry.id));
-  if (items.length === 0) return;
+  if (items.length === 0) return [];
   const mailboxIds = [...new Set(items.map(({ entry }) => entry.mailboxId))];
   await lockMailboxesForThreading(tx, organizationId, mailboxIds);
   const addresses = await selectMailboxAddresses(tx, organizationId, mailboxIds);
-  const fresh = await withoutCopies(tx, organizationId, items, addresses);
+  const outcomes = await judge(tx, organizationId, items, addresses);
+  const fresh = items.filter((item) => isStored(outcomes.get(item)!));
   const reported = await selectReportedMails(
     tx,
     organizationId,
@@ -125,6 +129,14 @@ async function store(
   await recordInbound(tx, organizationId, messages);
   await rememberThreads(tx, organizationId, memories);
   await countImported(tx, organizationId, importCounts(items, new Set(fresh)));
+  return items.map((item) => {
+    const outcome = outcomes.get(item)!;
+    return { entry: item.entry, outcome, messageId: isStored(outcome) ? item.messageId : null };
+  });
+}
+
+function isStored(outcome: MailInOutcome): boolean {
+  return outcome === 'stored' || outcome === 'opaque';
 }
 
 function toThread(item: ReadEntry, mailboxAddress: string) {
@@ -137,15 +149,15 @@ function toThread(item: ReadEntry, mailboxAddress: string) {
 }
 
 /**
- * Leaves out what the mailbox has already, what the batch has twice, our own mail that comes back,
+ * Not to be stored is what the mailbox has already, what the batch has twice, our own mail that comes back,
  * and mail for a mailbox that is gone for good.
  */
-async function withoutCopies(
+async function judge(
   tx: Transaction,
   organizationId: string,
   items: readonly ReadEntry[],
   addresses: ReadonlyMap<string, string>,
-): Promise<ReadEntry[]> {
+): Promise<Map<ReadEntry, MailInOutcome>> {
   const known = await selectKnownMessages(
     tx,
     organizationId,
@@ -154,16 +166,19 @@ async function withoutCopies(
     items.flatMap(({ reading }) => reading.messageId ?? []),
   );
   const seen = new Set(known.map((row) => `${row.mailbox_id}:${row.dedupe_key}`));
-  return items.filter((item) => {
+  const outcomeOf = (item: ReadEntry): MailInOutcome => {
     const { mailboxId } = item.entry;
     const address = addresses.get(mailboxId);
-    if (address === undefined || isEcho(item, address, known)) return false;
-    if (item.dedupeKey === null) return true;
+    if (address === undefined) return 'mailbox_gone';
+    if (isEcho(item, address, known)) return 'echo';
+    const outcome = item.notice === null ? 'stored' : 'opaque';
+    if (item.dedupeKey === null) return outcome;
     const key = `${mailboxId}:${item.dedupeKey.toString('hex')}`;
-    if (seen.has(key)) return false;
+    if (seen.has(key)) return 'duplicate';
     seen.add(key);
-    return true;
-  });
+    return outcome;
+  };
+  return new Map(items.map((item) => [item, outcomeOf(item)]));
 }
 
 /** Mail of the mailbox itself under a Message-ID it has sent: a list or a copy to ourselves, which must not answer itself. */

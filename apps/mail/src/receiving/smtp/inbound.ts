@@ -7,6 +7,7 @@ import {
   type TlsFiles,
   type TlsFilesLog,
 } from '@dak/platform/tls-files';
+import { inSpan } from '@dak/platform/telemetry';
 import type { AddressDirectory } from '../../mailboxes/addresses/address-directory';
 import type { Spool } from '../../spool/spool';
 import { spoolEntry, type SpoolEntry } from '../../spool/spool-entry';
@@ -73,7 +74,13 @@ export function createInbound(options: InboundOptions): Inbound {
   ): Promise<number> => {
     const handlers: SmtpHandlers = {
       resolveRecipient: (recipient) => directory.resolve(recipient),
-      accept: (delivery) => accept(spool, delivery, protocol),
+      // The trace of a mail begins here.
+      accept: (delivery) =>
+        inSpan(
+          `${protocol} accept`,
+          { kind: 'server', attributes: { 'dak.queue_id': delivery.queueId }, parent: null },
+          (traceparent) => accept(spool, delivery, protocol, traceparent ?? null),
+        ),
     };
     const listener = await createSmtpListener({
       protocol,
@@ -112,6 +119,7 @@ async function accept(
   spool: Spool,
   delivery: SmtpDelivery,
   source: 'smtp' | 'lmtp',
+  traceparent: string | null,
 ): Promise<AcceptOutcome[]> {
   const entries = new Map<string, SpoolEntry>();
   for (const { address, target } of delivery.recipients) {
@@ -131,6 +139,7 @@ async function accept(
         tls: delivery.tls,
         raw: delivery.raw,
         receivedAt: delivery.receivedAt,
+        traceparent,
       }),
     );
   }

@@ -68,6 +68,7 @@ function changeOf(look: RuleLook, before: ConversationRow, now: number): Convers
     actor,
     activity,
     cause,
+    traceparent: arrival.traceparent,
     messageEvents: [
       {
         messageId: look.message.id,

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { uuidv7 } from '@dak/kernel';
+import { inSpan } from '@dak/platform/telemetry';
 import type { Access } from '../../mailboxes/visibility';
 import { accessOf } from '../definition/check-references';
 import { covers, existedAt, type Action, type Rule } from '../definition/rule';
@@ -60,7 +61,12 @@ export async function lookAtMessages(
         existedAt(rule, arrival.occurredAt) &&
         standing.ownerAccess(rule, message.mailboxId) !== null,
     );
-    const patterns = await matcher.match(organizationId, patternTestsOf(own, message));
+    const tests = patternTestsOf(own, message);
+    const match = () => matcher.match(organizationId, tests);
+    const patterns =
+      tests.length === 0
+        ? await match()
+        : await inSpan('match patterns', { parent: arrival.traceparent }, match);
     if (messages.length > COSTLY_TOGETHER && performance.now() - began > COSTLY_MS) {
       throw new CostlyTogether();
     }

@@ -116,7 +116,7 @@ function toArrival(record: LogRecord): { organizationId: string; arrival: Arriva
       mailboxId,
       occurredAt: event.occurredAt?.getTime() ?? 0,
       causationDepth: event.causationDepth,
-      traceId: event.traceparent?.split('-')[1] ?? null,
+      traceparent: event.traceparent ?? null,
       imported: MailReceived.decode(event.data).imported,
     },
   };

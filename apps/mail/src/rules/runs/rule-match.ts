@@ -12,8 +12,8 @@ export interface Arrival {
   /** Of its event, milliseconds since the epoch. */
   readonly occurredAt: number;
   readonly causationDepth: number;
-  /** Of W3C trace context; null when nobody traces. */
-  readonly traceId: string | null;
+  /** W3C trace context; null when nobody traces. */
+  readonly traceparent: string | null;
   readonly imported: boolean;
 }
 

@@ -1,6 +1,7 @@
 import { NotFoundError, type Clock } from '@dak/kernel';
 import { claimInbox } from '@dak/platform/log';
 import type { Database, Transaction } from '@dak/platform/postgres';
+import { traceIdOf } from '@dak/platform/telemetry';
 import type { ConversationRow } from '../../conversations/conversation-row';
 import { lockConversations } from '../../conversations/conversation-store';
 import { covers, existedAt } from '../definition/rule';
@@ -31,6 +32,8 @@ export interface RunDeps extends SendDeps {
   readonly patterns?: PatternMatcher;
   /** New deliveries are durable and due. */
   readonly onAccepted: () => void;
+  /** Rules met mail, and that is durable. */
+  readonly onRan?: (looks: readonly RuleLook[]) => void;
 }
 
 /**
@@ -45,8 +48,10 @@ export async function runRules(
   arrivals: readonly Arrival[],
 ): Promise<void> {
   let sent = false;
+  let looks: readonly RuleLook[] = [];
   await deps.database.inTenant(organizationId, async (tx) => {
     sent = false;
+    looks = [];
     await rememberSenders(
       tx,
       organizationId,
@@ -66,8 +71,9 @@ export async function runRules(
         rules.some((rule) => covers(rule, mailboxId) && existedAt(rule, occurredAt)),
     );
     if (fresh.length === 0) return;
-    sent = await runOn(tx, deps, organizationId, fresh, rules);
+    ({ sent, looks } = await runOn(tx, deps, organizationId, fresh, rules));
   });
+  deps.onRan?.(looks);
   if (sent) deps.onAccepted();
 }
 
@@ -77,7 +83,7 @@ async function runOn(
   organizationId: string,
   arrivals: readonly Arrival[],
   rules: Awaited<ReturnType<RulesOf>>,
-): Promise<boolean> {
+): Promise<{ sent: boolean; looks: readonly RuleLook[] }> {
   const mailboxIds = [...new Set(arrivals.map(({ mailboxId }) => mailboxId))];
   const relevant = rules.filter((rule) => mailboxIds.some((id) => covers(rule, id)));
   const messages = await loadRuleMessages(
@@ -107,7 +113,7 @@ async function runOn(
     looks.map((look) => toRun(look, at)),
   );
   await addToTallies(tx, organizationId, talliesOf(looks), at);
-  return sent;
+  return { sent, looks };
 }
 
 /** Does what the matched rules want. @returns whether mail has been sent */
@@ -176,7 +182,7 @@ function toRun(look: RuleLook, at: string): RuleRun {
     conditions: [...evaluation.conditions],
     actions: look.outcomes.map((outcome) => outcome!),
     at,
-    trace_id: arrival.traceId,
+    trace_id: traceIdOf(arrival.traceparent),
   };
 }
 

@@ -216,6 +216,6 @@ function contextOf(organizationId: string, look: RuleLook): CallContext {
     deadline: Number.MAX_SAFE_INTEGER,
     signal: new AbortController().signal,
     idempotency: null,
-    traceparent: null,
+    traceparent: look.arrival.traceparent,
   };
 }

@@ -12,5 +12,5 @@ export function createRuleSweeper(
   const round = async () => ({
     more: (await database.asWorker((tx) => sweepRuleRecords(tx))) >= BATCH,
   });
-  return createRepeatingWorker(round, everyMs, onError);
+  return createRepeatingWorker('forget rule runs', round, everyMs, onError);
 }

@@ -11,5 +11,5 @@ export function createUploadSweeper(
 ): RepeatingWorker {
   const sweep = () => deps.database.asWorker((tx) => deleteExpiredUploads(tx, BATCH));
   const round = async () => ({ more: (await sweep()) >= BATCH });
-  return createRepeatingWorker(round, everyMs, deps.onError);
+  return createRepeatingWorker('remove uploads', round, everyMs, deps.onError);
 }

@@ -270,6 +270,7 @@ async function storeAdmitted(
     toNewMessage(entry.prepared, {
       rawSha256: shaOf.get(entry)!,
       attachmentIds: entry.attachmentIds,
+      traceparent: entry.context.traceparent,
       conversation:
         entry.prepared.facts.conversationId === null
           ? {
@@ -337,6 +338,7 @@ function submissionRow(entry: Entry, conversationId: string, rawSha256: string):
     content: entry.draftContent,
     template_id: facts.template?.id ?? null,
     template_version: facts.template?.version ?? null,
+    traceparent: entry.context.traceparent,
     created_at: at,
     updated_at: at,
     finished_at: null,

@@ -115,6 +115,7 @@ export function toNewMessage(
     rawSha256: string;
     conversation: NewMessage['conversation'];
     attachmentIds: readonly string[];
+    traceparent: string | null;
   },
 ): NewMessage {
   const { facts, body, recipients, sendTime } = prepared;
@@ -131,6 +132,7 @@ export function toNewMessage(
     mailboxId: sender.mailbox.id,
     mailboxAddress: sender.mailbox.address,
     conversation: ids.conversation,
+    traceparent: ids.traceparent,
     direction: 'outbound',
     status: sendTime.hold?.reason === 'scheduled' ? 'scheduled' : 'queued',
     kind: null,

@@ -28,6 +28,8 @@ export interface SubmissionRow {
   content: DraftContent | null;
   template_id: string | null;
   template_version: number | null;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
   created_at: string;
   updated_at: string;
   finished_at: string | null;

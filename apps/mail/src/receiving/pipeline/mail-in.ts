@@ -1,0 +1,62 @@
+import { Counter, type Registry } from 'prom-client';
+import type { Clock } from '@dak/kernel';
+import { traceIdOf } from '@dak/platform/telemetry';
+import type { SpoolEntry } from '../../spool/spool-entry';
+
+/**
+ * What became of accepted mail: `opaque` when it could only be stored as it arrived; `echo` when it was our own
+ * mail that came back; `mailbox_gone` when its mailbox has been deleted meanwhile; `deferred` when it is tried again.
+ */
+export type MailInOutcome =
+  'stored' | 'opaque' | 'duplicate' | 'echo' | 'mailbox_gone' | 'deferred';
+
+/** The end of a try to make a message of what was accepted. */
+export interface MailIn {
+  readonly entry: SpoolEntry;
+  readonly outcome: MailInOutcome;
+  /** Of the message that was stored. */
+  readonly messageId: string | null;
+}
+
+export interface MailInDeps {
+  readonly registry: Registry;
+  readonly log: { info(fields: Record<string, unknown>, message: string): void };
+  readonly clock: Clock;
+  /** Seconds from the 250 to the stored message, without imports. */
+  readonly onStored: (seconds: number) => void;
+}
+
+/** Counts what the pipeline made of mail and writes a line for each, without whose mail it is; an import has its own record. */
+export function createMailInReport(deps: MailInDeps): (results: readonly MailIn[]) => void {
+  const { log, clock } = deps;
+  const outcomes = new Counter({
+    name: 'dak_mail_pipeline_outcomes_total',
+    help: 'Tries to make a message of accepted mail, by what came of them and where it came from',
+    labelNames: ['outcome', 'source'],
+    registers: [deps.registry],
+  });
+  return (results) => {
+    const now = clock();
+    for (const { entry, outcome, messageId } of results) {
+      const { source } = entry;
+      outcomes.inc({ outcome, source });
+      if (source === 'import') continue;
+      const waitedMs = Math.max(0, now - entry.receivedAt.getTime());
+      if (outcome !== 'deferred') deps.onStored(waitedMs / 1000);
+      const traceId = traceIdOf(entry.traceparent);
+      log.info(
+        {
+          queue_id: entry.queueId,
+          outcome,
+          source,
+          mailbox_id: entry.mailboxId,
+          message_id: messageId,
+          size_bytes: entry.sizeBytes,
+          waited_ms: waitedMs,
+          ...(traceId === null ? {} : { trace_id: traceId }),
+        },
+        'mail in',
+      );
+    }
+  };
+}

@@ -1,0 +1,28 @@
+import { Counter, type Registry } from 'prom-client';
+import type { RuleLook } from './rule-match';
+
+/** Counts what rules made of mail that arrived; no label names a rule. */
+export function createRuleMetrics(registry: Registry): (looks: readonly RuleLook[]) => void {
+  const registers = [registry];
+  const runs = new Counter({
+    name: 'dak_mail_rule_runs_total',
+    help: 'Rules that met a mail, by whether it matched; undecided when the expressions took too long',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const actions = new Counter({
+    name: 'dak_mail_rule_actions_total',
+    help: 'Actions of rules that matched, by what came of them',
+    labelNames: ['action', 'outcome'],
+    registers,
+  });
+  return (looks) => {
+    for (const { evaluation, outcomes } of looks) {
+      const { matched, undecided } = evaluation;
+      runs.inc({ outcome: matched ? 'matched' : undecided ? 'undecided' : 'not_matched' });
+      for (const outcome of outcomes) {
+        if (outcome !== null) actions.inc({ action: outcome.type, outcome: outcome.outcome });
+      }
+    }
+  };
+}
