@@ -54,6 +54,8 @@ async function retain(): Promise<void> {
       log: events.log,
       keepers: keepers!,
     });
+    // First, because what follows may fail while somebody holds a table, and this is done.
+    process.stdout.write(`${JSON.stringify({ messages, conversations, blobs, bytes })}\n`);
     if (adminUrl !== null) {
       await scrubDatabases(
         adminUrl,
@@ -61,7 +63,6 @@ async function retain(): Promise<void> {
         { isOurs: config.DAK_DATABASE_URL === undefined },
       );
     }
-    process.stdout.write(`${JSON.stringify({ messages, conversations, blobs, bytes })}\n`);
   } finally {
     await mail.close();
     await webhook.close();

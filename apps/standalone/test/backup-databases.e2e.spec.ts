@@ -51,12 +51,17 @@ const TABLES = `
    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
    order by relname`;
 
-/** Tables of the webhook service, those of its days among them. */
-async function tablesOf(adminUrl: string): Promise<unknown[]> {
+async function clientOf(adminUrl: string, database: string): Promise<pg.Client> {
   const url = new URL(adminUrl);
-  url.pathname = '/dak_webhook';
+  url.pathname = `/${database}`;
   const client = new pg.Client({ connectionString: url.toString() });
   await client.connect();
+  return client;
+}
+
+/** Tables of the webhook service, those of its days among them. */
+async function tablesOf(adminUrl: string): Promise<unknown[]> {
+  const client = await clientOf(adminUrl, 'dak_webhook');
   const { rows } = await client.query(TABLES);
   await client.end();
   return rows;
@@ -170,6 +175,18 @@ function suite(run: DakRun, settings: () => Promise<Record<string, string>>): vo
     expect(JSON.parse(out)).toMatchObject({ messages: 1, conversations: 1 });
     expect(code).toBe(0);
     expect(await subjectsIn(dak!, mailboxes[0]!.id)).not.toContain('long ago');
+  }, 120_000);
+
+  it('says what it removed also when a table is held, whose pages it cannot clean', async () => {
+    const holder = await clientOf(other.url, 'dak_mail');
+    await holder.query('begin; lock table message in access share mode');
+    const { code, out, lines } = await runCommand('retention', ['--now'], {
+      ...{ DAK_DATA_DIR: elsewhere, DAK_DATABASE_URL: other.url },
+    });
+    await holder.end();
+    expect(JSON.parse(out)).toMatchObject({ messages: 0, conversations: 0 });
+    expect(lines.at(-1)).toMatch(/^The table message is held by another for long/);
+    expect(code).toBe(1);
   }, 120_000);
 
   it('goes on in one process on a PostgreSQL of its own', async () => {

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { inTransaction } from './sql-transaction';
 
 /** What of an organization's events nobody may read any more. */
 export interface ForgetRequest {
@@ -36,12 +37,22 @@ const BY_KEY: Readonly<Record<(typeof TABLES)[number], string>> = {
      and (gone.message_id is null or position(convert_to(gone.message_id, 'UTF8') in e.payload) > 0)`,
 };
 
-/** Of which nothing is parked any more. */
-const FREE_KEYS = `
-  delete from parked_key k
+/** Of which nothing is parked any more. Whoever puts an event behind holds the key until that is committed. */
+const HOLD_EMPTY_KEYS = `
+  select group_name, topic, key
+    from parked_key k
    where not exists (select from parked_message m
                       where (m.group_name, m.topic, m.key) = (k.group_name, k.topic, k.key))
-     and k.parked_at < now() - interval '1 minute'`;
+     and k.parked_at < now() - interval '1 minute'
+     for update skip locked`;
+
+/** A statement of its own: it sees what was put behind a key before that was held. */
+const FREE_KEYS = `
+  delete from parked_key k
+   using unnest($1::text[], $2::text[], $3::text[]) as held (group_name, topic, key)
+   where (k.group_name, k.topic, k.key) = (held.group_name, held.topic, held.key)
+     and not exists (select from parked_message m
+                      where (m.group_name, m.topic, m.key) = (k.group_name, k.topic, k.key))`;
 
 /**
  * Deletes events of an organization from the log in PostgreSQL, and those that wait with parked keys.
@@ -66,6 +77,20 @@ export async function forgetEvents(
       ]);
     }
   }
-  await pool.query(FREE_KEYS);
+  await freeEmptyKeys(pool);
   return forgotten;
+}
+
+async function freeEmptyKeys(pool: Pool): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ group_name: string; topic: string; key: string }>(
+      HOLD_EMPTY_KEYS,
+    );
+    if (rows.length === 0) return;
+    await client.query(FREE_KEYS, [
+      rows.map((row) => row.group_name),
+      rows.map((row) => row.topic),
+      rows.map((row) => row.key),
+    ]);
+  });
 }

@@ -76,6 +76,40 @@ describe('events that are forgotten', () => {
     expect(await left()).toEqual(['c', 'd']);
   });
 
+  it('take their parked key along, but not what is put behind it at that moment', async () => {
+    const parkKey = (key: string) =>
+      database.admin.query(
+        `insert into parked_key (group_name, topic, key, reason, parked_at)
+         values ('reader', 'notes.v1', $1, 'x', now() - interval '1 hour')`,
+        [key],
+      );
+    await parkKey('empty');
+    await parkKey('busy');
+    const member = await database.admin.connect();
+    try {
+      await member.query(`begin; select from parked_key where key = 'busy' for share`);
+      await member.query(
+        `insert into parked_message (group_name, topic, key, part, off, event_id, headers, payload, published_at)
+         values ('reader', 'notes.v1', 'busy', 0, 1, 'evt_late', '{}', '', now())`,
+      );
+      const forgotten = log.forget({ organizationId: OURS, before: null, about: [] });
+      await eventually(async () => {
+        const { rows } = await database.admin.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        );
+        const keys = await database.admin.query('select key from parked_key');
+        return rows.length > 0 || keys.rowCount === 1;
+      });
+      await member.query('commit');
+      await forgotten;
+    } finally {
+      member.release();
+    }
+    const { rows } = await database.admin.query('select key from parked_key');
+    expect(rows).toEqual([{ key: 'busy' }]);
+    expect(await left()).toEqual(['evt_late']);
+  });
+
   it('are found by an index, from the day after an upgrade on', async () => {
     const client = await database.admin.connect();
     try {
