@@ -15,11 +15,11 @@ import { runProgram } from './programs';
  * `node --import tsx apps/standalone/bench/backup.bench.ts [MESSAGES [ROUNDS]]`, after `npm run build`. It stores that many
  * messages of 32 KB before.
  */
-const [messages = '8000', rounds = '5'] = process.argv.slice(2);
+const [messages = '3000', rounds = '3'] = process.argv.slice(2);
 const MESSAGE_BYTES = 32 * 1024;
-const WARM_UP_MS = 5_000;
-const LIST_EVERY_MS = 25;
-const MAIL_EVERY_MS = 100;
+const ALONE_MS = 10_000;
+const LIST_EVERY_MS = 50;
+const MAIL_EVERY_MS = 200;
 const DRIVER = 'apps/mail/bench/smtp-accept.bench.ts';
 
 interface Latencies {
@@ -74,23 +74,21 @@ async function main(run: BenchRun): Promise<void> {
   await progress.settle();
   await progress.close();
 
-  let sliceMs = WARM_UP_MS;
-  const slice = (ms: number) => {
-    const until = performance.now() + ms;
+  const alone = () => {
+    const until = performance.now() + ALONE_MS;
     return underLoad(dak, () => performance.now() < until);
   };
-  await slice(WARM_UP_MS);
+  await alone();
   const table = { rate: [] as number[], alone: [] as Latencies[], beside: [] as Latencies[] };
   let megabytes = 0;
   for (let round = 1; round <= Number(rounds); round += 1) {
-    table.alone.push(await slice(sliceMs));
+    table.alone.push(await alone());
     const folder = join(run.folder, 'backup');
     let isOver = false;
     const backup = takeBackup(dak, folder).finally(() => (isOver = true));
     const [latencies, told] = await Promise.all([underLoad(dak, () => !isOver), backup]);
     table.beside.push(latencies);
     megabytes = told.bytes / 1e6;
-    sliceMs = told.seconds * 1_000;
     table.rate.push(megabytes / told.seconds);
     rmSync(folder, { recursive: true });
     run.say(`round ${round}: ${told.seconds} s`);
@@ -115,6 +113,9 @@ async function main(run: BenchRun): Promise<void> {
 }
 
 const run = new BenchRun();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void run.end().finally(() => process.exit(1)));
+}
 main(run)
   .catch((error: unknown) => {
     process.exitCode = 1;

@@ -1,5 +1,7 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { Probes } from '@dak/platform/probes';
 import { HttpServer } from './http-server';
@@ -52,6 +54,29 @@ describe('HttpServer', () => {
     }
     expect(performance.now() - begun).toBeLessThan(2_000);
     agent.destroy();
+    await server.close();
+  });
+
+  it('keeps a connection for longer than it promises, for clients that count late', async () => {
+    const server = new HttpServer({
+      probes: new Probes({ metrics: new Registry(), isReady: () => Promise.resolve() }),
+      handle: (_, response) => void response.end('done'),
+      keepAliveMs: 1_000,
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    const ask = async (): Promise<string> => {
+      socket.write('GET / HTTP/1.1\r\nHost: dak.example\r\n\r\n');
+      const [reply] = (await Promise.race([
+        once(socket, 'data'),
+        once(socket, 'close').then(() => ['closed']),
+      ])) as [string];
+      return reply;
+    };
+    expect(await ask()).toContain('Keep-Alive: timeout=1\r\n');
+    await delay(3_000);
+    expect(await ask()).toContain('done');
+    socket.destroy();
     await server.close();
   });
 });

@@ -13,6 +13,8 @@ export interface HttpServerOptions {
   handle: RequestHandler;
   /** Speaks HTTPS with it instead of HTTP. */
   tls?: PemPair | undefined;
+  /** How long a connection without a request is promised to stay; milliseconds. @default 65000 */
+  keepAliveMs?: number;
 }
 
 /** Time for headers to arrive: a client that trickles them holds a socket, not a worker. */
@@ -23,6 +25,8 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** What is left of a body that nobody wants: time for a client to see its reply. */
 const REST_OF_BODY_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
+/** It stays so much longer: a busy client counts late, and a request that meets the end of its connection is lost. */
+const KEEP_ALIVE_MARGIN_MS = 10_000;
 const IDLE_SWEEP_MS = 50;
 
 /** The listening socket and Express, with probes before everything that can be slow or refused. */
@@ -39,7 +43,8 @@ export class HttpServer {
       connectionsCheckingInterval: HEADERS_CHECK_MS,
       // An import takes hours: every route has a time of its own, see streamBody.
       requestTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: options.keepAliveMs ?? KEEP_ALIVE_MS,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_MARGIN_MS,
       noDelay: true,
     };
     this.server =

@@ -10,9 +10,9 @@ import { beginIn, endIn, isUnderWay } from './backup-folder';
 import { copyBlobs, eachOf, parseBlobList, type BlobEntry } from './copy-blobs';
 import { loadDatabase } from './load-database';
 import { BLOB_LIST, SECRETS, damaged, readManifest, type Manifest } from './manifest';
+import { reporter } from './reporter';
 import { restoreAcceptances } from './sent-since';
 import { checkFile, measureFile } from './stored-file';
-import { reporter } from './take-backup';
 
 export interface RestoreBackupOptions {
   /** Of the backup. */

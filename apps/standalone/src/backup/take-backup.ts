@@ -8,9 +8,11 @@ import { BLOB_REMOVAL_LOCK } from '@dak/platform/blobs';
 import { DATABASES, type DatabaseName } from '@dak/platform/deployment';
 import { beginIn, endIn } from './backup-folder';
 import { copyBlobs, listBlobs } from './copy-blobs';
+import { countMissing } from './count-missing';
 import { dumpDatabase } from './dump-database';
 import { BLOB_LIST, writeManifest, type BackupFile, type DatabaseContent } from './manifest';
-import { openOneMoment, type OneMoment } from './one-moment';
+import { openOneMoment } from './one-moment';
+import { reporter } from './reporter';
 import { storeSentSince } from './sent-since';
 import { storeFile } from './stored-file';
 
@@ -68,7 +70,7 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BackupSumm
       databases[name] = dumped.content;
       files.push(...dumped.files);
     }
-    const blobs = await copyAllBlobs(options, view);
+    const blobs = await copyAllBlobs(options, view.clients.mail);
     files.push(blobs.list);
     // Last, so that they know as much as they can; the journals first, which forget what the database knows.
     files.push(...(await copyDataFiles(dataDir, folder)));
@@ -145,7 +147,7 @@ async function copyDataFiles(dataDir: string, folder: string): Promise<BackupFil
 
 async function copyAllBlobs(
   { folder, dataDir, progress }: TakeBackupOptions,
-  view: OneMoment<DatabaseName>,
+  mail: pg.Client,
 ): Promise<{ list: BackupFile; count: number; bytes: number; damaged: number; missing: number }> {
   const damaged = new Set<string>();
   const meter = reporter('blobs: ', progress);
@@ -161,7 +163,7 @@ async function copyAllBlobs(
   const whole = copied.filter(({ path }) => !damaged.has(path));
   const lines = whole.map(({ path, bytes }) => `${path} ${bytes}\n`);
   const list = await storeFile(folder, BLOB_LIST, Readable.from(lines));
-  const missing = await countMissing(view, new Set(whole.map(({ path }) => path)));
+  const missing = await countMissing(mail, new Set(whole.map(({ path }) => path)));
   if (damaged.size > 0) {
     progress(`${damaged.size} blobs are damaged and left out, the first is ${[...damaged][0]}.`);
   }
@@ -172,55 +174,5 @@ async function copyAllBlobs(
     bytes: whole.reduce((sum, { bytes }) => sum + bytes, 0),
     damaged: damaged.size,
     missing,
-  };
-}
-
-/** A column that names a blob is called `sha256`, or ends with `_sha256`, in a table with `organization_id`. */
-const REFERENCES = `
-  select string_agg(
-           format('select organization_id, %I as sha256 from %I where %I is not null', a.attname, c.relname, a.attname),
-           ' union ') as text
-    from pg_attribute a
-    join pg_class c on c.oid = a.attrelid and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
-   where (a.attname = 'sha256' or a.attname like '%\\_sha256') and not a.attisdropped
-     and exists (select from pg_attribute o where o.attrelid = c.oid and o.attname = 'organization_id')`;
-
-async function countMissing(view: OneMoment<DatabaseName>, present: Set<string>): Promise<number> {
-  const { mail } = view.clients;
-  const { rows } = await mail.query<{ text: string }>(REFERENCES);
-  await mail.query(`declare referred no scroll cursor for ${rows[0]!.text}`);
-  let missing = 0;
-  for (;;) {
-    const page = await mail.query<{ organization_id: string; sha256: string }>(
-      'fetch 10000 from referred',
-    );
-    if (page.rows.length === 0) return missing;
-    for (const { organization_id: organizationId, sha256 } of page.rows) {
-      if (!present.has(`${organizationId}/${sha256.slice(0, 2)}/${sha256}`)) missing += 1;
-    }
-  }
-}
-
-const TELL_EVERY_MS = 2_000;
-
-/** Tells now and then how far the work is, and in the end what it came to. */
-export function reporter(
-  what: string,
-  progress: (sentence: string) => void,
-): { add: (bytes: number) => void; end: () => void } {
-  let done = 0;
-  let count = 0;
-  let told = performance.now();
-  const tell = (): void => {
-    told = performance.now();
-    progress(`${what}${count} files, ${(done / 1e6).toFixed(1)} MB`);
-  };
-  return {
-    add: (bytes) => {
-      done += bytes;
-      count += 1;
-      if (performance.now() - told > TELL_EVERY_MS) tell();
-    },
-    end: tell,
   };
 }
