@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { InvalidError } from '@dak/kernel';
 import { readConfig } from '@dak/platform/config';
@@ -39,6 +40,8 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 process.umask(0o077);
+// Copying and hashing use all that a core has: clients go first.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = 1;
