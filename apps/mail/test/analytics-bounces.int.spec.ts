@@ -92,6 +92,7 @@ describe('reports that arrive', () => {
     await receive(complaints.id, [feedbackReport('ours-2@example.org')]);
     const event = (await eventsOf(complaints.id)).find(({ type }) => type === 'complaint.received');
     expect(ComplaintReceived.decode(event!.data)).toEqual({
+      blindCopy: false,
       feedbackType: 'abuse',
       recipients: ['anna@customer.example'],
       complainedMessageId: messageId,

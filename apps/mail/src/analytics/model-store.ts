@@ -1,4 +1,4 @@
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../db/sql-parameters';
 import type { ConversationState } from './conversation-state';
 import type { EntryContent, JournalEntry } from './journal-entry';
@@ -220,28 +220,24 @@ export async function saveStates(
   states: readonly { organizationId: string; generation: number; state: ConversationState }[],
 ): Promise<void> {
   if (states.length === 0) return;
-  const json = JSON.stringify(
-    states.map(({ organizationId, generation, state }) => ({
-      organization_id: organizationId,
-      generation,
-      conversation_id: state.conversationId,
-      mailbox_id: state.mailboxId,
-      department_id: state.departmentId,
-      assignee_type: state.assigneeType,
-      assignee_id: state.assigneeId,
-      status: state.status,
-      disposition: state.disposition,
-      merged_into_id: state.mergedIntoId,
-      in_backlog: state.inBacklog,
-      unresolved_since: state.unresolvedSince,
-      awaiting_since: state.awaitingSince,
-      is_answered: state.isAnswered,
-    })),
-    storable,
-  );
+  const rows = states.map(({ organizationId, generation, state }) => ({
+    organization_id: organizationId,
+    generation,
+    conversation_id: state.conversationId,
+    mailbox_id: state.mailboxId,
+    department_id: state.departmentId,
+    assignee_type: state.assigneeType,
+    assignee_id: state.assigneeId,
+    status: state.status,
+    disposition: state.disposition,
+    merged_into_id: state.mergedIntoId,
+    in_backlog: state.inBacklog,
+    unresolved_since: state.unresolvedSince,
+    awaiting_since: state.awaitingSince,
+    is_answered: state.isAnswered,
+  }));
   await tx.query(
-    `insert into analytics_conversation as c
-     select s.* from json_populate_recordset(null::analytics_conversation, $1) s
+    `${insertOfRows('analytics_conversation', rows)}
          on conflict (organization_id, generation, conversation_id)
          do update set mailbox_id       = excluded.mailbox_id,
                        department_id    = excluded.department_id,
@@ -254,7 +250,7 @@ export async function saveStates(
                        unresolved_since = excluded.unresolved_since,
                        awaiting_since   = excluded.awaiting_since,
                        is_answered      = excluded.is_answered`,
-    [json],
+    [JSON.stringify(rows, storable)],
   );
 }
 
@@ -263,33 +259,26 @@ export async function insertFacts(
   facts: readonly (PlacedFact & { generation: number })[],
 ): Promise<void> {
   if (facts.length === 0) return;
-  const json = JSON.stringify(
-    facts.map((fact) => ({
-      organization_id: fact.entry.organizationId,
-      generation: fact.generation,
-      position: fact.position,
-      ordinal: fact.ordinal,
-      measure: fact.measure,
-      at: fact.at,
-      mailbox_id: fact.entry.mailboxId,
-      department_id: fact.departmentId,
-      conversation_id: fact.entry.conversationId,
-      message_id: fact.entry.messageId,
-      assignee_type: fact.assigneeType,
-      assignee_id: fact.assigneeId,
-      actor_type: fact.entry.actor.type,
-      actor_id: fact.entry.actor.id,
-      amount: fact.amount,
-      milliseconds: fact.milliseconds,
-      detail: fact.detail,
-    })),
-    storable,
-  );
-  await tx.query(
-    `insert into analytics_fact
-     select f.* from json_populate_recordset(null::analytics_fact, $1) f`,
-    [json],
-  );
+  const rows = facts.map((fact) => ({
+    organization_id: fact.entry.organizationId,
+    generation: fact.generation,
+    position: fact.position,
+    ordinal: fact.ordinal,
+    measure: fact.measure,
+    at: fact.at,
+    mailbox_id: fact.entry.mailboxId,
+    department_id: fact.departmentId,
+    conversation_id: fact.entry.conversationId,
+    message_id: fact.entry.messageId,
+    assignee_type: fact.assigneeType,
+    assignee_id: fact.assigneeId,
+    actor_type: fact.entry.actor.type,
+    actor_id: fact.entry.actor.id,
+    amount: fact.amount,
+    milliseconds: fact.milliseconds,
+    detail: fact.detail,
+  }));
+  await tx.query(insertOfRows('analytics_fact', rows), [JSON.stringify(rows, storable)]);
 }
 
 export interface PersonName {
@@ -303,19 +292,17 @@ export interface PersonName {
 /** The last name stands. */
 export async function savePeople(tx: SqlExecutor, people: readonly PersonName[]): Promise<void> {
   if (people.length === 0) return;
-  const json = JSON.stringify(
-    people.map(({ organizationId, ...person }) => ({ organization_id: organizationId, ...person })),
-    storable,
-  );
+  const rows = people.map(({ organizationId, ...person }) => ({
+    organization_id: organizationId,
+    ...person,
+  }));
   await tx.query(
-    `insert into analytics_person as p
-     select r.*
-       from json_populate_recordset(null::analytics_person, $1) r
+    `${insertOfRows('analytics_person', rows)}
       order by organization_id, type, id
          on conflict (organization_id, generation, type, id)
          do update set name = excluded.name
-             where excluded.name <> p.name`,
-    [json],
+             where excluded.name <> analytics_person.name`,
+    [JSON.stringify(rows, storable)],
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Actor, uuidv7 } from '@dak/kernel';
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../db/sql-parameters';
 
 /** What people may ask about later: who changed what, and why. */
@@ -38,8 +38,5 @@ export async function insertActivity(
     reason: entry.reason,
     run_id: entry.actor.runId,
   }));
-  await tx.query(
-    'insert into activity select r.* from json_populate_recordset(null::activity, $1) r',
-    [JSON.stringify(rows, storable)],
-  );
+  await tx.query(insertOfRows('activity', rows), [JSON.stringify(rows, storable)]);
 }

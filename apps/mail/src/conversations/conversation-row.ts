@@ -1,4 +1,5 @@
 import type { ConversationRecord } from '@dak/contracts/api';
+import { tableColumns } from '@dak/platform/postgres';
 
 export type ConversationStatus = ConversationRecord['status'];
 export type Disposition = ConversationRecord['disposition'];
@@ -50,10 +51,49 @@ export interface ConversationRow {
   updated_at: string;
 }
 
+export const CONVERSATION = tableColumns<ConversationRow>('conversation', {
+  id: 'fixed',
+  mailbox_id: 'changes',
+  number: 'fixed',
+  subject: 'changes',
+  base_subject: 'changes',
+  preview: 'changes',
+  status: 'changes',
+  disposition: 'changes',
+  priority: 'changes',
+  department_id: 'changes',
+  assignee_type: 'changes',
+  assignee_id: 'changes',
+  assignee_name: 'changes',
+  labels: 'changes',
+  system_labels: 'changes',
+  participants: 'changes',
+  snoozed_until: 'changes',
+  snooze_wake_on_reply: 'changes',
+  status_before_snooze: 'changes',
+  message_count: 'changes',
+  unread_count: 'changes',
+  attachment_count: 'changes',
+  size_bytes: 'changes',
+  last_message_id: 'changes',
+  last_message_at: 'changes',
+  last_inbound_at: 'changes',
+  last_outbound_at: 'changes',
+  first_response_at: 'changes',
+  waiting_since: 'changes',
+  open_draft_id: 'changes',
+  open_approval_id: 'changes',
+  scheduled_count: 'changes',
+  trust: 'changes',
+  merged_into_id: 'changes',
+  linked_conversation_id: 'changes',
+  metadata: 'changes',
+  resolved_at: 'changes',
+  event_sequence: 'changes',
+  version: 'changes',
+  created_at: 'fixed',
+  updated_at: 'changes',
+});
+
 /** For `from conversation c`. */
-export const CONVERSATION_COLUMNS = `c.id, c.mailbox_id, c.number, c.subject, c.base_subject, c.preview, c.status, c.disposition,
-  c.priority, c.department_id, c.assignee_type, c.assignee_id, c.assignee_name, c.labels, c.system_labels, c.participants,
-  c.snoozed_until, c.snooze_wake_on_reply, c.status_before_snooze, c.message_count, c.unread_count, c.attachment_count,
-  c.size_bytes, c.last_message_id, c.last_message_at, c.last_inbound_at, c.last_outbound_at, c.first_response_at,
-  c.waiting_since, c.open_draft_id, c.open_approval_id, c.scheduled_count, c.trust, c.merged_into_id,
-  c.linked_conversation_id, c.metadata, c.resolved_at, c.event_sequence, c.version, c.created_at, c.updated_at`;
+export const CONVERSATION_COLUMNS = CONVERSATION.list('c');

@@ -1,18 +1,12 @@
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../db/sql-parameters';
 import type { MessageFacts } from './conversation-aggregates';
-import { CONVERSATION_COLUMNS, type ConversationRow } from './conversation-row';
+import { CONVERSATION, CONVERSATION_COLUMNS, type ConversationRow } from './conversation-row';
 
 /** A conversation with the address of its mailbox, which tells our side from the other. */
 export interface LockedConversation extends ConversationRow {
   mailbox_address: string;
 }
-
-/** Columns that never change after the insert. */
-const FIXED: ReadonlySet<string> = new Set(['id', 'number', 'created_at']);
-const MUTABLE = CONVERSATION_COLUMNS.split(',')
-  .map((column) => column.trim().replace('c.', ''))
-  .filter((column) => !FIXED.has(column));
 
 /**
  * Takes `count` numbers in a short transaction of its own, so that the organization's row is never
@@ -68,10 +62,7 @@ export async function insertConversations(
   rows: readonly ConversationRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await tx.query(
-    'insert into conversation select r.* from json_populate_recordset(null::conversation, $1) r',
-    [toJson(organizationId, rows)],
-  );
+  await tx.query(CONVERSATION.insert, [toJson(organizationId, rows)]);
 }
 
 export async function updateConversations(
@@ -82,7 +73,7 @@ export async function updateConversations(
   if (rows.length === 0) return;
   await tx.query(
     `update conversation c
-        set ${MUTABLE.map((column) => `${column} = r.${column}`).join(', ')}
+        set ${CONVERSATION.assignments('r')}
        from json_populate_recordset(null::conversation, $2) r
       where c.organization_id = $1 and c.id = r.id`,
     [organizationId, toJson(organizationId, rows)],

@@ -1,24 +1,31 @@
 import type { ConversationRecord } from '@dak/contracts/api';
 import { assigneeOf } from './conversation-changes';
-import type { ConversationRow } from './conversation-row';
+import { CONVERSATION, type ConversationRow } from './conversation-row';
 
-type JsonColumn = 'labels' | 'system_labels' | 'participants' | 'trust' | 'metadata';
+/** JSON columns are read as text, so that nothing is parsed to be written again. */
+const AS_TEXT = {
+  labels: 'array_to_json(c.labels)::text',
+  system_labels: 'array_to_json(c.system_labels)::text',
+  participants: 'c.participants::text',
+  trust: 'c.trust::text',
+  metadata: 'c.metadata::text',
+} as const;
+/** No record shows these. */
+const HIDDEN = ['base_subject', 'status_before_snooze', 'resolved_at', 'event_sequence'] as const;
+type JsonColumn = keyof typeof AS_TEXT;
 
-/** A conversation as the list reads it: JSON columns still as text, so that nothing is parsed to be written again. */
-export type ConversationTexts = Omit<
-  ConversationRow,
-  JsonColumn | 'base_subject' | 'status_before_snooze' | 'resolved_at' | 'event_sequence'
-> &
+/** A conversation as the list reads it. */
+export type ConversationTexts = Omit<ConversationRow, JsonColumn | (typeof HIDDEN)[number]> &
   Record<Exclude<JsonColumn, 'trust'>, string> & { trust: string | null };
 
+const texts: Readonly<Record<string, string>> = AS_TEXT;
+const hidden: ReadonlySet<string> = new Set(HIDDEN);
+
 /** For `from conversation c`, to be read as {@link ConversationTexts}. */
-export const CONVERSATION_TEXT_COLUMNS = `c.id, c.mailbox_id, c.number, c.subject, c.preview, c.status, c.disposition,
-  c.priority, c.department_id, c.assignee_type, c.assignee_id, c.assignee_name, array_to_json(c.labels)::text as labels,
-  array_to_json(c.system_labels)::text as system_labels, c.participants::text as participants, c.snoozed_until,
-  c.snooze_wake_on_reply, c.message_count, c.unread_count, c.attachment_count, c.size_bytes, c.last_message_id,
-  c.last_message_at, c.last_inbound_at, c.last_outbound_at, c.first_response_at, c.waiting_since, c.open_draft_id,
-  c.open_approval_id, c.scheduled_count, c.trust::text as trust, c.merged_into_id, c.linked_conversation_id,
-  c.metadata::text as metadata, c.created_at, c.updated_at, c.version`;
+export const CONVERSATION_TEXT_COLUMNS = CONVERSATION.names
+  .filter((name) => !hidden.has(name))
+  .map((name) => (texts[name] === undefined ? `c.${name}` : `${texts[name]} as ${name}`))
+  .join(', ');
 
 type Renderer = (row: ConversationTexts) => string;
 

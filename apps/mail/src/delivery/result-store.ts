@@ -1,5 +1,5 @@
 import type { MessageRecord } from '@dak/contracts/api';
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import type { DeliveryState } from '../conversations/messages/delivery-state';
 import { storable } from '../db/sql-parameters';
 import type { AttemptResult } from './attempt-result';
@@ -86,29 +86,23 @@ export async function insertAttempts(
   organizationId: string,
   results: readonly AttemptResult[],
 ): Promise<void> {
-  const json = JSON.stringify(
-    results.map(({ delivery, result, route, startedAt, finishedAt }) => ({
-      organization_id: organizationId,
-      delivery_id: delivery.id,
-      attempt: delivery.attempts,
-      started_at: new Date(startedAt).toISOString(),
-      finished_at: new Date(finishedAt).toISOString(),
-      transport: route,
-      phase: result.phase,
-      outcome: result.outcome,
-      smtp_code: result.smtpCode,
-      enhanced: result.enhanced,
-      diagnostic: result.diagnostic,
-    })),
-    storable,
-  );
+  const rows = results.map(({ delivery, result, route, startedAt, finishedAt }) => ({
+    organization_id: organizationId,
+    delivery_id: delivery.id,
+    attempt: delivery.attempts,
+    started_at: new Date(startedAt).toISOString(),
+    finished_at: new Date(finishedAt).toISOString(),
+    transport: route,
+    phase: result.phase,
+    outcome: result.outcome,
+    smtp_code: result.smtpCode,
+    enhanced: result.enhanced,
+    diagnostic: result.diagnostic,
+  }));
   // An attempt that was taken back has its row already.
-  await tx.query(
-    `insert into delivery_attempt
-     select r.* from json_populate_recordset(null::delivery_attempt, $1) r
-         on conflict do nothing`,
-    [json],
-  );
+  await tx.query(`${insertOfRows('delivery_attempt', rows)} on conflict do nothing`, [
+    JSON.stringify(rows, storable),
+  ]);
 }
 
 export async function selectStates(

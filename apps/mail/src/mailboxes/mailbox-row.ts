@@ -1,4 +1,5 @@
 import type { MailboxRecord, MailboxSettings } from '@dak/contracts/api';
+import { tableColumns } from '@dak/platform/postgres';
 
 /** A row of `mailbox`; times are RFC 3339 UTC. */
 export interface MailboxRow {
@@ -20,6 +21,24 @@ export interface MailboxRow {
   deleted_at: string | null;
 }
 
+export const MAILBOX = tableColumns<MailboxRow>('mailbox', {
+  id: 'fixed',
+  address: 'fixed',
+  display_name: 'changes',
+  kind: 'fixed',
+  status: 'changes',
+  domain_id: 'changes',
+  default_signature_id: 'changes',
+  policy_id: 'changes',
+  agent_mode: 'changes',
+  settings: 'changes',
+  metadata: 'changes',
+  client_id: 'fixed',
+  version: 'changes',
+  created_at: 'fixed',
+  updated_at: 'changes',
+  deleted_at: 'changes',
+});
+
 /** For `from mailbox m`. */
-export const MAILBOX_COLUMNS = `m.id, m.address, m.display_name, m.kind, m.status, m.domain_id, m.default_signature_id,
-  m.policy_id, m.agent_mode, m.settings, m.metadata, m.client_id, m.version, m.created_at, m.updated_at, m.deleted_at`;
+export const MAILBOX_COLUMNS = MAILBOX.list('m');

@@ -2,7 +2,7 @@ import { seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../db/sql-parameters';
 import { RESTORE_DAYS } from './mailbox';
-import { MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
+import { MAILBOX, MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
 import { mailboxIsOpen, type Access } from './visibility';
 
 /** What a mailbox record shows besides its own row. */
@@ -29,9 +29,7 @@ export async function insertMailbox(
   organizationId: string,
   row: MailboxRow,
 ): Promise<void> {
-  await tx.query('insert into mailbox select r.* from json_populate_record(null::mailbox, $1) r', [
-    JSON.stringify({ ...row, organization_id: organizationId }),
-  ]);
+  await tx.query(MAILBOX.insert, [toJson(organizationId, row)]);
 }
 
 /** The columns that a caller can change; also locks the row against a concurrent version. */
@@ -41,26 +39,16 @@ export async function updateMailbox(
   row: MailboxRow,
 ): Promise<void> {
   await tx.query(
-    `update mailbox
-        set display_name = $3, status = $4, default_signature_id = $5, policy_id = $6, agent_mode = $7,
-            settings = $8, metadata = $9, version = $10, updated_at = $11, deleted_at = $12, domain_id = $13
-      where organization_id = $1 and id = $2`,
-    [
-      organizationId,
-      row.id,
-      row.display_name,
-      row.status,
-      row.default_signature_id,
-      row.policy_id,
-      row.agent_mode,
-      JSON.stringify(row.settings),
-      JSON.stringify(row.metadata),
-      row.version,
-      row.updated_at,
-      row.deleted_at,
-      row.domain_id,
-    ],
+    `update mailbox m
+        set ${MAILBOX.assignments('r')}
+       from json_populate_recordset(null::mailbox, $2) r
+      where m.organization_id = $1 and m.id = r.id`,
+    [organizationId, toJson(organizationId, row)],
   );
+}
+
+function toJson(organizationId: string, row: MailboxRow): string {
+  return JSON.stringify([{ ...row, organization_id: organizationId }]);
 }
 
 /** True while a mailbox that was deleted can still be restored to the address. */

@@ -1,4 +1,4 @@
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../../db/sql-parameters';
 import { searchVector } from '../search/search-vector';
 import type { NewMessage } from './new-message';
@@ -61,10 +61,7 @@ export async function insertAttachments(
     })),
   );
   if (rows.length === 0) return;
-  await tx.query(
-    'insert into attachment select r.* from json_populate_recordset(null::attachment, $1) r',
-    [JSON.stringify(rows, storable)],
-  );
+  await tx.query(insertOfRows('attachment', rows), [JSON.stringify(rows, storable)]);
 }
 
 /** The stored messages that stood in the way, by hexadecimal dedupe_key and mailbox. */

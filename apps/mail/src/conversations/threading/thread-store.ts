@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../../db/sql-parameters';
 import type { ThreadMessage } from './threading';
 
@@ -371,11 +371,7 @@ export async function insertEvidence(
     })),
   );
   if (rows.length === 0) return;
-  await tx.query(
-    `insert into thread_evidence
-     select r.* from json_populate_recordset(null::thread_evidence, $1) r`,
-    [JSON.stringify(rows, storable)],
-  );
+  await tx.query(insertOfRows('thread_evidence', rows), [JSON.stringify(rows, storable)]);
 }
 
 export async function updateParents(

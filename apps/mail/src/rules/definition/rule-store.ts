@@ -1,4 +1,4 @@
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { tableColumns, type SqlExecutor } from '@dak/platform/postgres';
 import type { Role } from '@dak/kernel';
 import { storable } from '../../db/sql-parameters';
 import type { Action, Condition, Rule, RuleDefinition, RuleOwner } from './rule';
@@ -47,9 +47,28 @@ export interface RuleVersionRow {
   readonly changed_at: string;
 }
 
-const COLUMNS = `r.id, r.name, r.kind, r.enabled, r.priority, r.mailbox_ids, r.match, r.conditions, r.actions, r.stop,
-  r.version, r.owner_id, r.owner_name, r.owner_role, r.owner_department_ids, r.key_ids,
-  r.disabled_reason, r.created_at, r.updated_at`;
+const RULE = tableColumns<RuleRow>('rule', {
+  id: 'fixed',
+  name: 'changes',
+  kind: 'changes',
+  enabled: 'changes',
+  priority: 'changes',
+  mailbox_ids: 'changes',
+  match: 'changes',
+  conditions: 'changes',
+  actions: 'changes',
+  stop: 'changes',
+  version: 'changes',
+  owner_id: 'fixed',
+  owner_name: 'changes',
+  owner_role: 'changes',
+  owner_department_ids: 'changes',
+  key_ids: 'changes',
+  disabled_reason: 'changes',
+  created_at: 'fixed',
+  updated_at: 'changes',
+});
+const COLUMNS = RULE.list('r');
 
 const STATS = `left join lateral (
          select coalesce(sum(t.evaluated), 0)::bigint as evaluated, coalesce(sum(t.matched), 0)::bigint as matched,
@@ -147,9 +166,7 @@ export async function insertRule(
   organizationId: string,
   rule: Rule,
 ): Promise<void> {
-  await tx.query('insert into rule select r.* from json_populate_recordset(null::rule, $1) r', [
-    toJson(organizationId, rule),
-  ]);
+  await tx.query(RULE.insert, [toJson(organizationId, rule)]);
 }
 
 export async function updateRuleRow(
@@ -159,10 +176,7 @@ export async function updateRuleRow(
 ): Promise<void> {
   await tx.query(
     `update rule r
-        set name = n.name, kind = n.kind, enabled = n.enabled, priority = n.priority, mailbox_ids = n.mailbox_ids,
-            match = n.match, conditions = n.conditions, actions = n.actions, stop = n.stop, version = n.version,
-            owner_name = n.owner_name, owner_role = n.owner_role, owner_department_ids = n.owner_department_ids,
-            key_ids = n.key_ids, disabled_reason = n.disabled_reason, updated_at = n.updated_at
+        set ${RULE.assignments('n')}
        from json_populate_recordset(null::rule, $2) n
       where r.organization_id = $1 and r.id = n.id`,
     [organizationId, toJson(organizationId, rule)],

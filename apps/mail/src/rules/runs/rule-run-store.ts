@@ -1,6 +1,6 @@
 import type { RuleActionType, RuleRunRecord } from '@dak/contracts/api';
 import type { Principal } from '@dak/kernel';
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters, storable } from '../../db/sql-parameters';
 import { conversationIsOpen } from '../../mailboxes/visibility';
 
@@ -25,15 +25,8 @@ export async function insertRuleRuns(
   runs: readonly RuleRun[],
 ): Promise<void> {
   if (runs.length === 0) return;
-  await tx.query(
-    'insert into rule_run select r.* from json_populate_recordset(null::rule_run, $1) r',
-    [
-      JSON.stringify(
-        runs.map((run) => ({ ...run, organization_id: organizationId })),
-        storable,
-      ),
-    ],
-  );
+  const rows = runs.map((run) => ({ ...run, organization_id: organizationId }));
+  await tx.query(insertOfRows('rule_run', rows), [JSON.stringify(rows, storable)]);
 }
 
 export interface RunFilter {

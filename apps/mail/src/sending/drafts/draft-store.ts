@@ -1,13 +1,44 @@
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { tableColumns, type SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../../db/sql-parameters';
 import type { DraftRow } from './draft';
 
+const DRAFT = tableColumns<DraftRow>('draft', {
+  id: 'fixed',
+  mailbox_id: 'changes',
+  conversation_id: 'fixed',
+  kind: 'fixed',
+  reply_mode: 'changes',
+  to_recipients: 'changes',
+  cc_recipients: 'changes',
+  bcc_recipients: 'changes',
+  reply_to: 'changes',
+  subject: 'changes',
+  body_text: 'changes',
+  body_html: 'changes',
+  template_id: 'changes',
+  template_variables: 'changes',
+  attachment_tokens: 'changes',
+  sets_signature: 'changes',
+  signature_id: 'changes',
+  signature_position: 'changes',
+  send_at: 'changes',
+  send_window: 'changes',
+  cancel_if_reply: 'changes',
+  undo_seconds: 'changes',
+  quote_original: 'changes',
+  expected_last_message_id: 'changes',
+  labels: 'changes',
+  metadata: 'changes',
+  author_type: 'fixed',
+  author_id: 'fixed',
+  author_name: 'fixed',
+  version: 'changes',
+  created_at: 'fixed',
+  updated_at: 'changes',
+});
+
 /** For `from draft d`. */
-export const DRAFT_COLUMNS = `d.id, d.mailbox_id, d.conversation_id, d.kind, d.reply_mode, d.to_recipients, d.cc_recipients,
-  d.bcc_recipients, d.reply_to, d.subject, d.body_text, d.body_html, d.attachment_tokens, d.sets_signature, d.signature_id,
-  d.signature_position, d.send_at, d.send_window, d.cancel_if_reply, d.undo_seconds, d.quote_original,
-  d.expected_last_message_id, d.labels, d.metadata, d.template_id, d.template_variables, d.author_type, d.author_id, d.author_name, d.version, d.created_at,
-  d.updated_at`;
+export const DRAFT_COLUMNS = DRAFT.list('d');
 
 /** Also makes it the open draft of its conversation. */
 export async function insertDraft(
@@ -16,9 +47,7 @@ export async function insertDraft(
   row: DraftRow,
 ): Promise<void> {
   const json = JSON.stringify([{ ...row, organization_id: organizationId }], storable);
-  await tx.query('insert into draft select r.* from json_populate_recordset(null::draft, $1) r', [
-    json,
-  ]);
+  await tx.query(DRAFT.insert, [json]);
   await setOpenDraft(tx, organizationId, row.conversation_id);
 }
 
@@ -30,14 +59,7 @@ export async function updateDraftRow(
   const json = JSON.stringify([{ ...row, organization_id: organizationId }], storable);
   await tx.query(
     `update draft d
-        set (mailbox_id, reply_mode, to_recipients, cc_recipients, bcc_recipients, reply_to, subject, body_text, body_html,
-             attachment_tokens, sets_signature, signature_id, signature_position, send_at, send_window, cancel_if_reply,
-             undo_seconds, quote_original, expected_last_message_id, labels, metadata, template_id,
-             template_variables, version, updated_at) =
-            (r.mailbox_id, r.reply_mode, r.to_recipients, r.cc_recipients, r.bcc_recipients, r.reply_to, r.subject,
-             r.body_text, r.body_html, r.attachment_tokens, r.sets_signature, r.signature_id, r.signature_position,
-             r.send_at, r.send_window, r.cancel_if_reply, r.undo_seconds, r.quote_original, r.expected_last_message_id,
-             r.labels, r.metadata, r.template_id, r.template_variables, r.version, r.updated_at)
+        set ${DRAFT.assignments('r')}
        from json_populate_recordset(null::draft, $2) r
       where d.organization_id = $1 and d.id = r.id`,
     [organizationId, json],

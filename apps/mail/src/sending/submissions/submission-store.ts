@@ -1,4 +1,4 @@
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { tableColumns, type SqlExecutor } from '@dak/platform/postgres';
 import type { DeliveryState } from '../../conversations/messages/delivery-state';
 import { storable } from '../../db/sql-parameters';
 
@@ -34,6 +34,36 @@ export interface SubmissionRow {
   updated_at: string;
   finished_at: string | null;
 }
+
+const SUBMISSION = tableColumns<SubmissionRow>('submission', {
+  id: 'fixed',
+  conversation_id: 'fixed',
+  mailbox_id: 'fixed',
+  kind: 'fixed',
+  subject: 'fixed',
+  status: 'changes',
+  hold_reason: 'changes',
+  hold_until: 'changes',
+  send_at: 'changes',
+  undo_until: 'changes',
+  cancel_if_reply: 'fixed',
+  is_automatic: 'fixed',
+  at_most_once: 'fixed',
+  mail_from: 'fixed',
+  message_id_header: 'fixed',
+  raw_sha256: 'changes',
+  size_bytes: 'changes',
+  author_type: 'fixed',
+  author_id: 'fixed',
+  author_name: 'fixed',
+  author_run_id: 'fixed',
+  content: 'changes',
+  template_id: 'fixed',
+  template_version: 'fixed',
+  created_at: 'fixed',
+  updated_at: 'changes',
+  finished_at: 'changes',
+});
 
 /** What undoing gives back: the fields of a draft, and the files of the mail. */
 export interface DraftContent {
@@ -73,15 +103,8 @@ export async function insertSubmissions(
   deliveries: readonly NewDelivery[],
   at: string,
 ): Promise<void> {
-  const submissions = tx.query(
-    'insert into submission select r.* from json_populate_recordset(null::submission, $1) r',
-    [
-      JSON.stringify(
-        rows.map((row) => ({ ...row, organization_id: organizationId })),
-        storable,
-      ),
-    ],
-  );
+  const added = rows.map((row) => ({ ...row, organization_id: organizationId }));
+  const submissions = tx.query(SUBMISSION.insert, [JSON.stringify(added, storable)]);
   const theirs = tx.query(
     `insert into delivery (organization_id, id, submission_id, position, role, recipient, state, priority,
                            next_attempt_at, created_at, updated_at)
