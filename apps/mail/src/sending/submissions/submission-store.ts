@@ -63,6 +63,7 @@ const SUBMISSION = tableColumns<SubmissionRow>('submission', {
   created_at: 'fixed',
   updated_at: 'changes',
   finished_at: 'changes',
+  traceparent: 'fixed',
 });
 
 /** What undoing gives back: the fields of a draft, and the files of the mail. */
