@@ -15,7 +15,7 @@ import { userAnnouncement } from './announcements/user-announcement';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
-import { auditSettled, startAuditChain } from './audit/chain-notes';
+import { createAuditSettling, startAuditChain } from './audit/chain-notes';
 import type { Backend, RouteParts } from './backend/backend';
 import { createMailDirectory } from './backend/mail-directory';
 import { GatewayStore } from './database/gateway-store';
@@ -414,8 +414,9 @@ function allRoutes(
     ...apiKeyRoutes(parts),
     ...departmentRoutes(parts),
     ...organizationRoutes(parts),
-    ...auditRoutes(parts, () =>
-      auditSettled(options.log, options.settleAudit ?? (() => Promise.resolve())),
+    ...auditRoutes(
+      parts,
+      createAuditSettling(options.log, options.settleAudit ?? (() => Promise.resolve())),
     ),
     ...operationsRoutes(parts),
   ];

@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { Log } from '@dak/platform/log';
+import { openTestLog } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 describe('the audit log', () => {
@@ -164,3 +167,47 @@ describe('the audit log', () => {
     });
   });
 });
+
+describe('many who read the audit log', () => {
+  it('wait for one look at the services together', async () => {
+    let looks = 0;
+    const site = await startGateway({
+      settleAudit: async () => {
+        looks += 1;
+        await delay(50);
+      },
+    });
+    try {
+      const admin = site.client(site.seed.apiKey);
+      const replies = await Promise.all(Array.from({ length: 60 }, () => admin.get('/audit')));
+      expect(replies.every(({ status }) => status === 200)).toBe(true);
+      expect(looks).toBeGreaterThan(0);
+      expect(looks).toBeLessThan(20);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('see what is there while the event log is away', async () => {
+    const events = await openTestLog();
+    const site = await startGateway({ log: withoutLag(events.log) });
+    try {
+      const { status, body } = await site.client(site.seed.apiKey).get('/audit');
+      expect([status, body.total]).toEqual([200, 1]);
+    } finally {
+      await site.close();
+      await events.close();
+    }
+  });
+});
+
+/** As when nobody can say how far its readers are. */
+function withoutLag(log: Log): Log {
+  return new Proxy(log, {
+    get: (target, name) => {
+      if (name === 'lag') return () => Promise.reject(new Error('the event log is away'));
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

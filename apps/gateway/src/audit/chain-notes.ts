@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AuditNoted, type EventEnvelope } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
+import { createGroupCommit } from '@dak/platform/group-commit';
 import { fromLogRecord, type Log, type Subscription } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
 import type { AuditActor, AuditEntry } from './audit-entry';
@@ -34,19 +35,28 @@ export function startAuditChain(deps: { log: Log; database: Database }): Promise
 
 const PATIENCE_MS = 2_500;
 const PAUSE_MS = 10;
+const MOST_READERS = 10_000;
 
 /**
- * Resolves when every note that a service committed before the call is in its audit log, at the latest
- * after five seconds: whoever changes something and then reads the log finds the change.
+ * Makes what resolves when every note that a service committed before the call is in its audit log, at the
+ * latest after five seconds: whoever changes something and then reads the log finds the change. However many
+ * read it at once, they wait for one look together; what is away hides nothing that is there.
  */
-export async function auditSettled(
+export function createAuditSettling(
   log: Log | undefined,
   settleServices: () => Promise<void>,
-): Promise<void> {
-  const settling = settle(log, settleServices);
-  // Who asks must not wait for a database that says nothing.
-  settling.catch(() => undefined);
-  await Promise.race([settling, delay(2 * PATIENCE_MS)]);
+): () => Promise<void> {
+  const looks = createGroupCommit(
+    async (readers: null[]) => {
+      await settle(log, settleServices);
+      return readers;
+    },
+    { maxItems: MOST_READERS },
+  );
+  return async () => {
+    const settled = looks.submit(null).catch(() => undefined);
+    await Promise.race([settled, delay(2 * PATIENCE_MS, null, { ref: false })]);
+  };
 }
 
 async function settle(log: Log | undefined, settleServices: () => Promise<void>): Promise<void> {
