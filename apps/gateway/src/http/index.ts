@@ -1,5 +1,5 @@
 export { missingScope } from './access-check';
-export { pageLinks, pageReply } from './page-reply';
+export { pageReply } from './page-reply';
 export {
   idParams,
   pageFields,
