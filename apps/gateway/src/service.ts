@@ -8,16 +8,16 @@ import type { SharedState } from '@dak/platform/shared-state';
 import { registerDatabaseSize } from '@dak/platform/telemetry';
 import { watchTlsFiles, type PemPaths } from '@dak/platform/tls-files';
 import { Announcer } from './announcements/announcer';
-import { keyEndAnnouncement } from './announcements/key-end-announcement';
-import { operationsAnnouncement } from './announcements/operations-announcement';
-import { organizationAnnouncement } from './announcements/organization-announcement';
-import { userAnnouncement } from './announcements/user-announcement';
+import { keyEndAnnouncement } from './announcements/key-end-store';
+import { operationsAnnouncement } from './announcements/operations-store';
+import { organizationAnnouncement } from './announcements/organization-store';
+import { userAnnouncement } from './announcements/user-store';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
 import { createAuditSettling, startAuditChain } from './audit/chain-notes';
 import type { Backend, RouteParts } from './backend/backend';
-import { createMailDirectory } from './backend/mail-directory';
+import { createMailDirectory } from './backend/mail-directory-store';
 import { GatewayStore } from './database/gateway-store';
 import { departmentRoutes } from './departments/department-routes';
 import { capabilitiesRoute } from './discovery/capabilities-route';
@@ -438,12 +438,9 @@ export { defineProbe, defineRoute } from './http';
 export type { Route, RouteContext, RouteReply } from './http';
 export type { RouteDescription } from './http/route-table';
 export type { FirstRun, FirstRunOptions } from './first-run/first-run';
-export type {
-  AnnounceOrganization,
-  OrganizationState,
-} from './announcements/organization-announcement';
-export type { AnnounceKeyEnd, KeyEnd } from './announcements/key-end-announcement';
-export type { AnnounceUser, UserState } from './announcements/user-announcement';
+export type { AnnounceOrganization, OrganizationState } from './announcements/organization-store';
+export type { AnnounceKeyEnd, KeyEnd } from './announcements/key-end-store';
+export type { AnnounceUser, UserState } from './announcements/user-store';
 export { resetSuperadmin } from './users/reset-superadmin';
 export { combineBackends, type Backend } from './backend/backend';
 export { mailService } from './mail/mail-service';

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { SCOPES, type Principal } from '@dak/kernel';
 import { Database } from '@dak/platform/postgres';
 import { conversationFilter } from '../src/conversations/search/conversation-filter';
-import { findConversations } from '../src/conversations/search/find-conversations';
+import { findConversations } from '../src/conversations/search/find-conversations-store';
 import { selectHits } from '../src/conversations/search/search-store';
 import { textQuery } from '../src/conversations/search/text-query';
 

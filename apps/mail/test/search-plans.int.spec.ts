@@ -1,7 +1,7 @@
 import { uuidv7, type Principal } from '@dak/kernel';
 import { conversationFilter } from '../src/conversations/search/conversation-filter';
-import { findConversations } from '../src/conversations/search/find-conversations';
-import { SEARCH_LIMITS, type SearchLimits } from '../src/conversations/search/search-plan';
+import { findConversations } from '../src/conversations/search/find-conversations-store';
+import { SEARCH_LIMITS, type SearchLimits } from '../src/conversations/search/search-plan-sql';
 import { MOST_RANKED, selectHits } from '../src/conversations/search/search-store';
 import { searchVector } from '../src/conversations/search/search-vector';
 import { textQuery } from '../src/conversations/search/text-query';

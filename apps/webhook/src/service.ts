@@ -18,7 +18,7 @@ import {
   disableEndpoint,
   disableEndpointsOf,
   disableEndpointsOfKey,
-} from './endpoints/disable-endpoint';
+} from './endpoints/disable-endpoint-store';
 import { selectEndpointIds } from './endpoints/endpoint-store';
 import { createEndpointHandlers } from './endpoints/handlers';
 import { createSecretHandlers } from './endpoints/secret-handlers';
@@ -30,7 +30,7 @@ import { createTenantHandlers } from './organizations/handlers';
 import { createReplayHandlers } from './replays/handlers';
 import { replayRound } from './replays/replay-worker';
 import { createRetentionHandlers } from './retention/handlers';
-import { sweep } from './retention/sweep';
+import { sweep } from './retention/sweep-store';
 import { createSealing } from './secrets/sealing';
 import type { VisibilityClient } from './visibility/readable-by';
 

@@ -2,7 +2,7 @@ import type { CreatedWebhookRecord, WebhookDeliveryDetail } from '@dak/contracts
 import { UnavailableError, uuidv7, type Principal } from '@dak/kernel';
 import { Database } from '@dak/platform/postgres';
 import { eventually } from '@dak/testing/waiting';
-import { disableEndpoint } from '../src/endpoints/disable-endpoint';
+import { disableEndpoint } from '../src/endpoints/disable-endpoint-store';
 import { insertDeliveries } from '../src/fan-out/fan-out-store';
 import { replayRound } from '../src/replays/replay-worker';
 import type { VisibilityClient } from '../src/service';

@@ -1,16 +1,16 @@
 import type { Clock, Principal } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
-import type { AnnounceKeyEnd } from '../announcements/key-end-announcement';
-import type { AnnounceOperations } from '../announcements/operations-announcement';
-import type { AnnounceOrganization } from '../announcements/organization-announcement';
-import type { AnnounceUser } from '../announcements/user-announcement';
+import type { AnnounceKeyEnd } from '../announcements/key-end-store';
+import type { AnnounceOperations } from '../announcements/operations-store';
+import type { AnnounceOrganization } from '../announcements/organization-store';
+import type { AnnounceUser } from '../announcements/user-store';
 import type { ServiceLimits } from '../discovery/capabilities-route';
 import type { FindReaders } from '../event-stream/item-readers';
 import type { Route } from '../http';
 import type { CredentialHolder } from '../identity/credential-authenticator';
 import type { PutDomains } from '../identity/identity-parts';
 import type { Keepers } from './keepers';
-import type { MailDirectory } from './mail-directory';
+import type { MailDirectory } from './mail-directory-store';
 
 /** What the gateway lends to the routes of a service. */
 export interface RouteParts {

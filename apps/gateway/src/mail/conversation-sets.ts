@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BulkResultRecord } from '@dak/contracts/api';
-import type { MailDirectory } from '../backend/mail-directory';
+import type { MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { bulkBody, toBulkChange } from './conversation-bodies';

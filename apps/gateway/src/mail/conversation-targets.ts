@@ -1,5 +1,5 @@
 import type { Assignee } from '@dak/contracts/mail';
-import { noSuch, type MailDirectory } from '../backend/mail-directory';
+import { noSuch, type MailDirectory } from '../backend/mail-directory-store';
 
 /** Whom or where a request sends a conversation; of its body the part that only the gateway can check. */
 export interface ConversationTarget {

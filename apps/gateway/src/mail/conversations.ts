@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConversationRecord } from '@dak/contracts/api';
-import type { MailDirectory } from '../backend/mail-directory';
+import type { MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';

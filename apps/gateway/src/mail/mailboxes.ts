@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AssignmentsRecord, MailboxRecord } from '@dak/contracts/api';
-import { namedIds, type MailDirectory } from '../backend/mail-directory';
+import { namedIds, type MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';

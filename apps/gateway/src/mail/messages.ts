@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ActivityRecord, MessageRecord } from '@dak/contracts/api';
 import type { Chunk } from '@dak/contracts/mail';
-import { namedIds, type MailDirectory } from '../backend/mail-directory';
+import { namedIds, type MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';

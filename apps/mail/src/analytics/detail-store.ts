@@ -3,7 +3,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../db/sql-parameters';
 import type { AnalyticsQuery } from './analytics-query';
 import type { TimeRange } from './range-store';
-import { readingScope } from './reading-scope';
+import { readingScope } from './reading-scope-sql';
 
 export interface VerdictRow {
   /** From 1. */

@@ -4,7 +4,7 @@ import { SqlParameters } from '../db/sql-parameters';
 import type { AnalyticsQuery } from './analytics-query';
 import type { Measure } from './project-entry';
 import type { TimeRange } from './range-store';
-import { readingScope } from './reading-scope';
+import { readingScope } from './reading-scope-sql';
 
 /** What numbers are told apart by. `total` is everything, `actor` whoever did it. */
 export type Dimension = 'total' | 'bucket' | 'mailbox' | 'department' | 'assignee' | 'actor';

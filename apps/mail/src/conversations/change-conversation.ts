@@ -8,9 +8,9 @@ import type { ConversationDeps } from './conversation-deps';
 import type { ConversationRow } from './conversation-row';
 import { requireDepartmentAccess } from './department-access';
 import { requireMayRelease } from './legal-hold';
-import { loadConversation } from './load-conversation';
 import { renderConversation } from './render-conversation';
 import { saveConversations } from './save-conversations';
+import { loadConversation } from './visible-conversation-store';
 
 /** What a change makes of a conversation, before anything is stored. */
 export interface Decision {

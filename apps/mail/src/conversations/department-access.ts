@@ -1,7 +1,7 @@
 import type { Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ConversationRow } from './conversation-row';
-import { loadConversation } from './load-conversation';
+import { loadConversation } from './visible-conversation-store';
 
 /**
  * Whoever is in the department of a conversation may send there. So to give it one, to change or to take

@@ -4,7 +4,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import { SqlParameters } from '../db/sql-parameters';
 import type { ConversationDeps } from './conversation-deps';
-import { loadConversation } from './load-conversation';
+import { loadConversation } from './visible-conversation-store';
 
 interface ActivityRow {
   id: string;

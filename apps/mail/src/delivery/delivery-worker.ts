@@ -7,7 +7,7 @@ import type { Database } from '@dak/platform/postgres';
 import type { AddressDirectory } from '../mailboxes/addresses/address-directory';
 import { createAttemptRecorder } from './attempt-recorder';
 import type { AttemptResult } from './attempt-result';
-import { claimDeliveries } from './claim-deliveries';
+import { claimDeliveries } from './claim-store';
 import type { ClaimedDelivery } from './claimed-delivery';
 import { openDeliveryJournal, type DeliveryJournal } from './delivery-journal';
 import { findAnswered } from './find-answered';

@@ -9,7 +9,7 @@ import type { DomainDeps } from './domain-deps';
 import { domainDocument } from './domain-document';
 import { lockDomain, nameDomainOfMailboxes, selectDomain, updateDomain } from './domain-store';
 import { findForeignOwner } from './foreign-owner';
-import { appendDomainVerified } from './tenant-events';
+import { appendDomainVerified } from './tenant-event-store';
 
 /**
  * Looks for the record that proves the ownership. The first organization whose record is seen gets the

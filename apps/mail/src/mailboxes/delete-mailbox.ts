@@ -4,7 +4,7 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import type { MailboxDeps } from './mailbox-deps';
 import { countUndecided, lockMailbox, updateMailbox } from './mailbox-store';
-import { requireMailbox } from './visibility';
+import { requireMailbox } from './visibility-store';
 
 /**
  * Takes the mailbox and its conversations out of sight; it can be restored for 30 days.

@@ -9,7 +9,7 @@ import { selectAssignments, selectVisibleMailboxIds } from './mailbox-store';
 import { assignmentsDocument, putAssignments } from './put-assignments';
 import { restoreMailbox } from './restore-mailbox';
 import { updateMailbox } from './update-mailbox';
-import { requireMailbox } from './visibility';
+import { requireMailbox } from './visibility-store';
 
 export function createMailboxHandlers(
   deps: MailboxDeps,

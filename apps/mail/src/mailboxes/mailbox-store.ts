@@ -3,7 +3,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../db/sql-parameters';
 import { RESTORE_DAYS } from './mailbox';
 import { MAILBOX, MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
-import { mailboxIsOpen, type Access } from './visibility';
+import { mailboxIsOpen, type Access } from './visibility-store';
 
 /** What a mailbox record shows besides its own row. */
 export interface MailboxDetails {

@@ -13,7 +13,7 @@ import {
   updateMailbox,
   type MailboxAssignments,
 } from './mailbox-store';
-import { ACCESS_LEVELS, requireMailbox } from './visibility';
+import { ACCESS_LEVELS, requireMailbox } from './visibility-store';
 
 /** Replaces who sees the mailbox, and what they may do there. */
 export async function putAssignments(

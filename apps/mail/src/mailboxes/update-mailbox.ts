@@ -28,7 +28,7 @@ import {
   updateMailbox as store,
   type MailboxAssignments,
 } from './mailbox-store';
-import { requireMailbox } from './visibility';
+import { requireMailbox } from './visibility-store';
 
 /**
  * Changes the fields that the caller sent.

@@ -1,6 +1,6 @@
 import { BLOB_REMOVAL_LOCK, type BlobReference, type BlobStore } from '@dak/platform/blobs';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { findReferenced, findReferencedSince } from './blob-references';
+import { findReferenced, findReferencedSince } from './blob-reference-store';
 
 /** Content set aside at the same time. */
 const BATCH = 500;

@@ -1,6 +1,6 @@
 import { NotFoundError, isUuid, seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import type { DisabledReason } from './disable-endpoint';
+import type { DisabledReason } from './disable-endpoint-store';
 import type { Makers } from './endpoint-makers';
 
 /** As stored; times are RFC 3339. */

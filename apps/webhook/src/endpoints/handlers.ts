@@ -3,7 +3,7 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { createEndpoint } from './create-endpoint';
-import { cancelPending } from './disable-endpoint';
+import { cancelPending } from './disable-endpoint-store';
 import { deleteEndpointRow, loadEndpoint } from './endpoint-store';
 import { listEndpoints } from './list-endpoints';
 import { renderEndpoint } from './render-endpoint';

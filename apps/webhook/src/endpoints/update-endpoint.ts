@@ -5,7 +5,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { Sealing } from '../secrets/sealing';
 import { hostOf } from './create-endpoint';
-import { cancelPending } from './disable-endpoint';
+import { cancelPending } from './disable-endpoint-store';
 import { checkSettings, type EndpointSettings } from './endpoint';
 import { makersOf, makersWith, requireScopesFor, type Makers } from './endpoint-makers';
 import {

@@ -3,9 +3,9 @@ import { actorOf } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { changeConversation } from '../change-conversation';
 import type { ConversationDeps } from '../conversation-deps';
-import { loadConversation } from '../load-conversation';
 import { noteMessage } from '../messages/note-message';
 import { recordMessages } from '../messages/record-messages';
+import { loadConversation } from '../visible-conversation-store';
 import { decideAssignment } from './decide-changes';
 
 /** Gives the conversation to somebody, with a note for them if the caller wrote one. */

@@ -4,7 +4,7 @@ import { jsonBytes } from '@dak/platform/paging';
 import { changeConversation, conversationDocument } from '../change-conversation';
 import type { ConversationDeps } from '../conversation-deps';
 import { listActivity } from '../list-activity';
-import { loadConversationRecord } from '../load-conversation';
+import { loadConversationRecord } from '../visible-conversation-store';
 import { assignConversation } from './assign-conversation';
 import { changeConversations } from './change-conversations';
 import { decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';

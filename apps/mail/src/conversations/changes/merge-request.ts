@@ -11,9 +11,9 @@ import type { ConversationDeps } from '../conversation-deps';
 import type { ConversationRow } from '../conversation-row';
 import { allocateConversationNumbers } from '../conversation-store';
 import { requireDepartmentAccess } from '../department-access';
-import { loadConversation } from '../load-conversation';
 import { mergeConversations } from '../merge-conversations';
 import { splitConversation } from '../split-conversation';
+import { loadConversation } from '../visible-conversation-store';
 
 const MAX_SOURCES = 50;
 const MAX_MESSAGES = 1000;

@@ -4,7 +4,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversation-deps';
-import { loadConversation } from '../load-conversation';
+import { loadConversation } from '../visible-conversation-store';
 import { noteMessage } from './note-message';
 import { recordMessages } from './record-messages';
 import { messageRecords } from './render-message';

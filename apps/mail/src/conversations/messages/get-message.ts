@@ -5,7 +5,7 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversation-deps';
-import { loadReadable } from '../load-conversation';
+import { loadReadable } from '../visible-conversation-store';
 import { shownHeaders, withoutBlindCopies } from './blind-copies';
 import type { MessageRow } from './message-row';
 import { readHeaders, readRawHtml } from './raw-message';

@@ -2,7 +2,7 @@ import type { ListMessagesRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversation-deps';
-import { loadReadable } from '../load-conversation';
+import { loadReadable } from '../visible-conversation-store';
 import { shownHeaders } from './blind-copies';
 import { readHeaders } from './raw-message';
 import { messageRecords } from './render-message';

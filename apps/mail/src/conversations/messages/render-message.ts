@@ -1,7 +1,7 @@
 import type { AttachmentRecord, MessageRecord } from '@dak/contracts/api';
 import type { Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { deliverySummaries } from './delivery-summary';
+import { deliverySummaries } from './delivery-summary-store';
 import type { AttachmentRow, MessageRow } from './message-row';
 import { selectAttachments } from './select-messages';
 

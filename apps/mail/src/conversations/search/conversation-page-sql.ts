@@ -10,7 +10,7 @@ import {
   nameOf,
   rowConditions,
   type ConversationSort,
-} from './listed-conversations';
+} from './listed-conversations-sql';
 
 /** Beyond this many rows a total is only said to be larger, unless the tally knows it. */
 export const COUNT_LIMIT = 10_000;

@@ -6,8 +6,8 @@ import type { ConversationDeps } from '../conversation-deps';
 import { renderConversations, type ConversationTexts } from '../render-conversation';
 import { conversationFilter } from './conversation-filter';
 import { COUNT_LIMIT, conversationPage } from './conversation-page-sql';
-import { findConversations } from './find-conversations';
-import type { ConversationSort } from './listed-conversations';
+import { findConversations } from './find-conversations-store';
+import type { ConversationSort } from './listed-conversations-sql';
 
 /**
  * A page of the conversations that the caller sees: one round trip, whatever the number of mailboxes.

@@ -2,9 +2,9 @@ import type { Principal } from '@dak/kernel';
 import type { PageWindow } from '@dak/platform/paging';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ConversationFilter } from './conversation-filter';
-import { foundMessages } from './found-messages';
-import { ListStatement } from './listed-conversations';
-import { planSearch, walkInstead, type SearchLimits, type SearchPlan } from './search-plan';
+import { foundMessages } from './found-messages-sql';
+import { ListStatement } from './listed-conversations-sql';
+import { planSearch, walkInstead, type SearchLimits, type SearchPlan } from './search-plan-sql';
 import type { TextQuery } from './text-query';
 
 export interface Hit {

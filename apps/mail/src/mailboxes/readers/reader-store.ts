@@ -1,5 +1,5 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { assignedMailboxes, inLiveMailbox } from '../visibility';
+import { assignedMailboxes, inLiveMailbox } from '../visibility-store';
 
 export interface Place {
   conversationId: string | null;

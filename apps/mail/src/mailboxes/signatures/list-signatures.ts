@@ -3,7 +3,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { WithTenant } from '../../db/prisma-tenant';
 import { SqlParameters } from '../../db/sql-parameters';
-import { mailboxIsOpen } from '../visibility';
+import { mailboxIsOpen } from '../visibility-store';
 import { renderSignature } from './signature';
 
 /** Those of the organization and of the mailboxes that the caller sees, in order of making. */

@@ -1,6 +1,6 @@
 import { ForbiddenError, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { requireMailbox } from '../visibility';
+import { requireMailbox } from '../visibility-store';
 
 /**
  * The signature of a mailbox is changed by whoever may write there; one for the whole organization

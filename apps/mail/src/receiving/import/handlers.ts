@@ -4,7 +4,7 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { requireRoom } from '../../mailboxes/organizations/storage-quota';
-import { requireMailbox } from '../../mailboxes/visibility';
+import { requireMailbox } from '../../mailboxes/visibility-store';
 import { importItems, importType, type ImportType } from './import-items';
 import { insertImport, selectImport, type ImportRow } from './import-store';
 import { receiveImport, type ReceiveImportDeps } from './receive-import';

@@ -16,9 +16,13 @@ import { takeSpoolEntries } from '../../spool/spool-store';
 import { countImported, type ImportCount } from '../import/import-store';
 import type { MessageReading } from '../reading/message-reading';
 import { inboundMessage, indexedSubject } from './inbound-message';
-import { selectKnownMessages, selectMailboxAddresses, type KnownMessage } from './known-messages';
-import { bouncesOf, complaintOf, selectReportedMails } from './match-reports';
+import {
+  selectKnownMessages,
+  selectMailboxAddresses,
+  type KnownMessage,
+} from './known-message-store';
 import type { MailIn, MailInOutcome } from './mail-in';
+import { bouncesOf, complaintOf, selectReportedMails } from './match-reports';
 import type { NumberReserve } from './number-reserve';
 import { recordInbound } from './record-inbound';
 import { threadMessage } from './thread-message';

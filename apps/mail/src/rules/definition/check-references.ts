@@ -1,7 +1,7 @@
 import { ForbiddenError, InvalidError, seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../../db/sql-parameters';
-import { mailboxIsOpen, type Access } from '../../mailboxes/visibility';
+import { mailboxIsOpen, type Access } from '../../mailboxes/visibility-store';
 import { selectTemplate } from '../../sending/templates/template-store';
 import { isSend, type Action, type RuleDefinition } from './rule';
 

@@ -2,7 +2,7 @@ import type { RuleDryRunRecord } from '@dak/contracts/api';
 import type { Principal, Role } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters, storable } from '../../db/sql-parameters';
-import { conversationIsOpen, livingConversation } from '../../mailboxes/visibility';
+import { conversationIsOpen, livingConversation } from '../../mailboxes/visibility-store';
 import type { RuleDefinition } from '../definition/rule';
 
 /** A row of `rule_dry_run`; times are RFC 3339 UTC. */

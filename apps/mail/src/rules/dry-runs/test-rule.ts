@@ -9,16 +9,16 @@ import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { ConversationRow } from '../../conversations/conversation-row';
-import { loadConversation } from '../../conversations/load-conversation';
+import { loadConversation } from '../../conversations/visible-conversation-store';
 import { checkReferences } from '../definition/check-references';
 import { loadRule } from '../definition/load-rule';
 import { parseRule } from '../definition/parse-rule';
 import { covers, isSend, type RuleDefinition } from '../definition/rule';
 import type { RuleDeps } from '../definition/rule-deps';
+import { neededFacts } from '../definition/rule-fields';
 import { evaluateRule } from '../evaluation/evaluate-rule';
 import { matchInPlace, type PatternMatcher } from '../evaluation/pattern-matcher';
 import { patternTestsOf } from '../evaluation/pattern-tests';
-import { neededFacts } from '../definition/rule-fields';
 import {
   loadHeaders,
   loadRuleMessages,

@@ -9,7 +9,7 @@ import type { Principal } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { EXACT_TOTAL_LIMIT, jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { loadConversation } from '../../conversations/load-conversation';
+import { loadConversation } from '../../conversations/visible-conversation-store';
 import { loadRule } from '../definition/load-rule';
 import type { RuleDeps } from '../definition/rule-deps';
 import { selectRuleRuns, type RunFilter } from './rule-run-store';

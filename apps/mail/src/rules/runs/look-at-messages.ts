@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { uuidv7 } from '@dak/kernel';
 import { inSpan } from '@dak/platform/telemetry';
-import type { Access } from '../../mailboxes/visibility';
+import type { Access } from '../../mailboxes/visibility-store';
 import { accessOf } from '../definition/check-references';
 import { covers, existedAt, type Action, type Rule } from '../definition/rule';
 import { evaluateRule } from '../evaluation/evaluate-rule';

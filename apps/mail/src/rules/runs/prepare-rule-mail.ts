@@ -6,10 +6,9 @@ import {
   findForwardedMessage,
   usableRecipients,
   type AnsweredMessageRow,
-} from '../../sending/submissions/answered-message';
+} from '../../sending/submissions/answered-message-store';
 import { attachmentsOf } from '../../sending/submissions/forward';
 import { readFiles } from '../../sending/submissions/load-files';
-import { loadSender } from '../../sending/submissions/load-sender';
 import { draftFields } from '../../sending/submissions/prepare-compose';
 import { mailboxOf, toQuote } from '../../sending/submissions/prepare-reply';
 import {
@@ -19,13 +18,14 @@ import {
 import { parseRecipient } from '../../sending/submissions/recipient';
 import { replyRecipients } from '../../sending/submissions/reply-recipients';
 import { replyReferences } from '../../sending/submissions/reply-references';
+import { loadSender } from '../../sending/submissions/sender-store';
 import { forwardSubject, replySubject } from '../../sending/submissions/subject-prefix';
 import { parseContent, type SubmissionContent } from '../../sending/submissions/submission-request';
 import type { DraftContent } from '../../sending/submissions/submission-store';
 import { renderTemplateFor } from '../../sending/templates/render-template-for';
 import { selectTemplate } from '../../sending/templates/template-store';
-import type { Action } from '../definition/rule';
 import { withoutDetail } from '../definition/field-values';
+import type { Action } from '../definition/rule';
 import type { RuleMessage } from '../definition/rule-fields';
 import { loopHeaders } from './automatic-mail';
 

@@ -2,7 +2,7 @@ import type { RuleActionType, RuleRunRecord } from '@dak/contracts/api';
 import type { Principal } from '@dak/kernel';
 import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters, storable } from '../../db/sql-parameters';
-import { conversationIsOpen } from '../../mailboxes/visibility';
+import { conversationIsOpen } from '../../mailboxes/visibility-store';
 
 /** Days that runs are kept: those that did something, and those that only explain why nothing was done. */
 export const KEEP_MATCHED_DAYS = 90;

@@ -1,7 +1,7 @@
 import { seesWholeOrganization } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { selectPeople } from '../../mailboxes/organizations/person-store';
-import { ACCESS_LEVELS, type Access } from '../../mailboxes/visibility';
+import { ACCESS_LEVELS, type Access } from '../../mailboxes/visibility-store';
 import type { Rule } from '../definition/rule';
 
 /** What people may do at this moment, as far as rules have to know. */

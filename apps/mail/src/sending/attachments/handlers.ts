@@ -3,7 +3,7 @@ import type { AttachmentServiceService, DescribeAttachmentRequest } from '@dak/c
 import type { BlobStore } from '@dak/platform/blobs';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
-import { findAttachment } from './find-attachment';
+import { findAttachment } from './attachment-store';
 import { reuseAttachment } from './reuse-attachment';
 import { uploadFile } from './upload-file';
 import { deleteUpload } from './upload-store';

@@ -4,7 +4,7 @@ import type { BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import type { Database } from '@dak/platform/postgres';
-import { findAttachment } from './find-attachment';
+import { findAttachment } from './attachment-store';
 import { UPLOAD_LIFETIME_MS, type UploadRow } from './upload';
 import { uploadDocument } from './upload-file';
 import { insertUpload } from './upload-store';

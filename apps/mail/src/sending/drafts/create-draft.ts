@@ -4,13 +4,13 @@ import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { loadConversation } from '../../conversations/load-conversation';
-import { requireMailbox } from '../../mailboxes/visibility';
+import { loadConversation } from '../../conversations/visible-conversation-store';
+import { requireMailbox } from '../../mailboxes/visibility-store';
 import { loadUploads } from '../submissions/load-files';
 import { renderDraft, type DraftRow } from './draft';
 import { fieldsOfCompose, fieldsOfReply } from './draft-fields';
 import { insertDraft } from './draft-store';
-import { loadDraft, shownDraft } from './load-draft';
+import { loadDraft, shownDraft } from './visible-draft-store';
 
 /** Keeps a new mail or an answer for later. Needs the access level `write`. */
 export function createDraft(

@@ -5,9 +5,9 @@ import type { SubmissionDeps } from '../submissions/submission-deps';
 import { createDraft, draftDocument } from './create-draft';
 import { deleteDraftRow } from './draft-store';
 import { listDrafts } from './list-drafts';
-import { loadDraft, shownDraft } from './load-draft';
 import { sendDraft } from './send-draft';
 import { updateDraft } from './update-draft';
+import { loadDraft, shownDraft } from './visible-draft-store';
 
 export function createDraftHandlers(
   deps: SubmissionDeps & { cursorKey: Uint8Array },

@@ -6,7 +6,7 @@ import type { Readers } from '../../db/database-reader';
 import { SqlParameters } from '../../db/sql-parameters';
 import { renderDraft } from './draft';
 import { DRAFT_COLUMNS } from './draft-store';
-import { draftIsOpen, shownDraft, type VisibleDraft } from './load-draft';
+import { draftIsOpen, shownDraft, type VisibleDraft } from './visible-draft-store';
 
 /** Last changed first. */
 export async function listDrafts(

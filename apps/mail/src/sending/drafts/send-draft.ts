@@ -7,7 +7,7 @@ import { storedAnswer } from '../submissions/stored-answer';
 import type { SubmissionDeps } from '../submissions/submission-deps';
 import { composeOf, replyOf } from './draft-fields';
 import { deleteDraftRow } from './draft-store';
-import { loadDraft } from './load-draft';
+import { loadDraft } from './visible-draft-store';
 
 /**
  * Sends the draft as it is now; it is gone once the mail is accepted, in one transaction. Needs `send`.

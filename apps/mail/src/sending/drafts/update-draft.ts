@@ -2,13 +2,13 @@ import type { Clock } from '@dak/kernel';
 import type { Document, UpdateDraftRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
-import { requireMailbox } from '../../mailboxes/visibility';
+import { requireMailbox } from '../../mailboxes/visibility-store';
 import { loadUploads } from '../submissions/load-files';
 import { draftDocument } from './create-draft';
 import type { DraftRow } from './draft';
 import { withFields } from './draft-fields';
 import { updateDraftRow } from './draft-store';
-import { loadDraft, shownDraft } from './load-draft';
+import { loadDraft, shownDraft } from './visible-draft-store';
 
 export function updateDraft(
   deps: { database: Database; clock: Clock },

@@ -2,7 +2,7 @@ import type { Document, GetOutboxEntryRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { selectDeliveries } from '../../conversations/messages/delivery-summary';
+import { selectDeliveries } from '../../conversations/messages/delivery-summary-store';
 import { loadSubmission } from './outbox-store';
 import { renderOutboxEntry } from './render-outbox-entry';
 

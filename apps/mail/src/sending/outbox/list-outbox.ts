@@ -2,10 +2,10 @@ import { InvalidError, isUuid } from '@dak/kernel';
 import type { ListOutboxRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
-import { selectDeliveries } from '../../conversations/messages/delivery-summary';
+import { selectDeliveries } from '../../conversations/messages/delivery-summary-store';
 import type { Readers } from '../../db/database-reader';
 import { SqlParameters } from '../../db/sql-parameters';
-import { conversationIsOpen } from '../../mailboxes/visibility';
+import { conversationIsOpen } from '../../mailboxes/visibility-store';
 import { OUTBOX_COLUMNS, type OutboxRow } from './outbox-store';
 import { renderOutboxEntry } from './render-outbox-entry';
 

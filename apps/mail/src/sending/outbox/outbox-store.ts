@@ -1,7 +1,7 @@
 import { isUuid, NotFoundError, type Principal } from '@dak/kernel';
 import type { ConversationRecord, MessageRecord } from '@dak/contracts/api';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { loadConversation } from '../../conversations/load-conversation';
+import { loadConversation } from '../../conversations/visible-conversation-store';
 import type { SubmissionRow } from '../submissions/submission-store';
 
 /** What the outbox shows of a submission; times are RFC 3339 UTC. */

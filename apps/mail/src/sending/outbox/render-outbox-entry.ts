@@ -3,7 +3,7 @@ import { messageStatusOf } from '../../conversations/messages/delivery-state';
 import {
   summarizeDeliveries,
   type DeliveryRow,
-} from '../../conversations/messages/delivery-summary';
+} from '../../conversations/messages/delivery-summary-store';
 import type { OutboxRow } from './outbox-store';
 
 export function renderOutboxEntry(

@@ -2,23 +2,23 @@ import { InvalidError, isUuid, NotFoundError, RefusedError, uuidv7 } from '@dak/
 import { Content, type ReplyRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { loadConversation } from '../../conversations/load-conversation';
+import { loadConversation } from '../../conversations/visible-conversation-store';
 import { MAILBOX_COLUMNS, type MailboxRow } from '../../mailboxes/mailbox-row';
 import {
   findAnsweredMessage,
   readFollowupTo,
   usableRecipients,
   type AnsweredMessageRow,
-} from './answered-message';
+} from './answered-message-store';
 import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles } from './load-files';
-import { loadSender } from './load-sender';
 import { draftFields, type PreparedRequest } from './prepare-compose';
 import { prepareSubmission } from './prepare-submission';
 import type { Quote } from './quote';
 import { parseRecipientLists } from './recipient-lists';
 import { REPLY_MODES, replyRecipients, type ReplyMode } from './reply-recipients';
 import { replyReferences } from './reply-references';
+import { loadSender } from './sender-store';
 import { replySubject } from './subject-prefix';
 import { authorOf, type SubmissionAuthor } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';

@@ -6,12 +6,12 @@ import { assembleBody, type Body } from './assemble-body';
 import { composeMime } from './compose-mime';
 import type { FilledContent } from './fill-template';
 import { assertMessageSize, type FileReference } from './load-files';
-import type { Sender } from './load-sender';
 import type { Quote } from './quote';
 import { addressKey } from './recipient';
 import { settleRecipients, type RecipientLists } from './recipient-lists';
 import type { ThreadHeaders } from './reply-references';
 import { decideSendTime, type SendTime } from './send-time';
+import type { Sender } from './sender-store';
 import type { SubmissionAuthor } from './submission-author';
 import type { SubmissionContent } from './submission-request';
 

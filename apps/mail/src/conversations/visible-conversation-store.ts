@@ -6,7 +6,7 @@ import {
   lacksAccess,
   livingConversation,
   type Access,
-} from '../mailboxes/visibility';
+} from '../mailboxes/visibility-store';
 import { CONVERSATION_COLUMNS, type ConversationRow } from './conversation-row';
 
 export interface LoadOptions {

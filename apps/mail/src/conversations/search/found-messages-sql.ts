@@ -5,8 +5,8 @@ import {
   rowConditions,
   type ConversationSort,
   type ListStatement,
-} from './listed-conversations';
-import { NEWEST_OF_CONVERSATION, type SearchPlan } from './search-plan';
+} from './listed-conversations-sql';
+import { NEWEST_OF_CONVERSATION, type SearchPlan } from './search-plan-sql';
 import type { TextQuery } from './text-query';
 
 /** Parts of a statement. */

@@ -6,7 +6,7 @@ import {
   ListStatement,
   visibleMailboxes,
   type ConversationSort,
-} from './listed-conversations';
+} from './listed-conversations-sql';
 import { quotedLexeme } from './search-words';
 import type { TextQuery } from './text-query';
 

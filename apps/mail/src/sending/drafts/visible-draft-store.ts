@@ -6,7 +6,7 @@ import {
   livingConversation,
   mailboxIsOpen,
   type Access,
-} from '../../mailboxes/visibility';
+} from '../../mailboxes/visibility-store';
 import type { DraftRow } from './draft';
 import { DRAFT_COLUMNS } from './draft-store';
 

@@ -1,7 +1,7 @@
 import { isUuid, NotFoundError, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../../db/sql-parameters';
-import { conversationIsOpen, livingConversation } from '../../mailboxes/visibility';
+import { conversationIsOpen, livingConversation } from '../../mailboxes/visibility-store';
 
 /** A row of `attachment`. */
 export interface AttachmentRow {

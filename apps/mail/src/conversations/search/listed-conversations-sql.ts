@@ -1,7 +1,7 @@
 import { seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { PreparedStatement } from '@dak/platform/postgres';
 import { SqlParameters } from '../../db/sql-parameters';
-import { assignedMailboxes, inLiveMailbox } from '../../mailboxes/visibility';
+import { assignedMailboxes, inLiveMailbox } from '../../mailboxes/visibility-store';
 import type { ConversationFilter } from './conversation-filter';
 
 /** Newest first, or the reverse. */

@@ -1,6 +1,6 @@
 import { seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlParameters } from '../db/sql-parameters';
-import { mailboxIsOpen } from '../mailboxes/visibility';
+import { mailboxIsOpen } from '../mailboxes/visibility-store';
 import type { AnalyticsQuery } from './analytics-query';
 
 /** Fragments of a statement over the model that holds the CTE `model (generation, as_of)`. */

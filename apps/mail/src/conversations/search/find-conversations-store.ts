@@ -4,7 +4,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { CONVERSATION_TEXT_COLUMNS, type ConversationTexts } from '../render-conversation';
 import type { ConversationFilter } from './conversation-filter';
 import { COUNT_LIMIT, totalStatement } from './conversation-page-sql';
-import { foundMessages } from './found-messages';
+import { foundMessages } from './found-messages-sql';
 import {
   firstListed,
   isAfter,
@@ -12,7 +12,7 @@ import {
   ListStatement,
   rowConditions,
   type ConversationSort,
-} from './listed-conversations';
+} from './listed-conversations-sql';
 import {
   MOST_WALKED,
   NEWEST_OF_CONVERSATION,
@@ -20,7 +20,7 @@ import {
   walkInstead,
   type SearchLimits,
   type WalkPlan,
-} from './search-plan';
+} from './search-plan-sql';
 import { textQuery, type TextQuery } from './text-query';
 
 export interface FoundConversations {
