@@ -1,6 +1,7 @@
 import { ConflictError } from '@dak/kernel';
 import type { Database, Transaction } from '@dak/platform/postgres';
 import { lockModels, saveModels, selectJournal } from './model-store';
+import { removeOthers } from './rebuild-store';
 import { projectEntries } from './take-events';
 
 export interface RebuildReport {
@@ -11,26 +12,7 @@ export interface RebuildReport {
 
 /** Entries per transaction. */
 const CHUNK = 5_000;
-const DELETE_CHUNK = 20_000;
 const LOCK_SPACE = 'dak:analytics';
-
-/** Every organization that has a model. */
-export async function organizationsWithModel(database: Database): Promise<string[]> {
-  return database.asWorker(async (tx) => {
-    const { rows } = await tx.query<{ id: string }>(
-      'select organization_id as id from analytics_model order by organization_id',
-    );
-    return rows.map(({ id }) => id);
-  });
-}
-
-/** Entries that a rebuild of all organizations reads. */
-export async function countJournal(database: Database): Promise<number> {
-  return database.asWorker(async (tx) => {
-    const { rows } = await tx.query<{ count: number }>('select count(*) from analytics_journal');
-    return rows[0]!.count;
-  });
-}
 
 /**
  * Makes the model of an organization anew out of its journal, beside the one that is read, and puts
@@ -84,28 +66,6 @@ async function nextGeneration(database: Database, organizationId: string): Promi
     const [model] = await lockModels(tx, [organizationId]);
     return model!.generation + 1;
   });
-}
-
-/** What an interrupted rebuild left, or the model before; readers of one statement do not miss it. */
-async function removeOthers(database: Database, organizationId: string): Promise<void> {
-  for (const table of ['analytics_fact', 'analytics_conversation', 'analytics_person']) {
-    for (;;) {
-      const removed = await database.asWorker(async (tx) => {
-        const { rowCount } = await tx.query(
-          `delete from ${table}
-            where ctid = any(array(
-                    select t.ctid
-                      from ${table} t
-                      join analytics_model m using (organization_id)
-                     where t.organization_id = $1 and t.generation <> m.generation
-                     limit ${DELETE_CHUNK}))`,
-          [organizationId],
-        );
-        return rowCount;
-      });
-      if (removed < DELETE_CHUNK) break;
-    }
-  }
 }
 
 /** Holds a lock of the session, which goes with the process however it ends. */

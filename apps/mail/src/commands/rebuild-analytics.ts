@@ -8,7 +8,8 @@ import { runningEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { Database } from '@dak/platform/postgres';
 import { compareWithLog } from '../analytics/compare-log';
-import { countJournal, organizationsWithModel, rebuildModel } from '../analytics/rebuild-model';
+import { rebuildModel } from '../analytics/rebuild-model';
+import { countJournal, organizationsWithModel } from '../analytics/rebuild-store';
 
 const USAGE = `Makes the numbers of analytics and reports anew out of their journal, while Dak runs.
 

@@ -2,23 +2,9 @@ import type { ActivityRecord } from '@dak/contracts/api';
 import type { ListActivityRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
-import { SqlParameters } from '../db/sql-parameters';
+import { type ActivityRow, selectActivityPage } from './activity-store';
 import type { ConversationDeps } from './conversation-deps';
 import { loadConversation } from './visible-conversation-store';
-
-interface ActivityRow {
-  id: string;
-  conversation_id: string;
-  at: string;
-  type: string;
-  before: unknown;
-  after: unknown;
-  actor_type: string;
-  actor_id: string | null;
-  actor_name: string;
-  reason: string | null;
-  run_id: string | null;
-}
 
 /** What happened to the conversation, newest first. */
 export async function listActivity(
@@ -35,32 +21,17 @@ export async function listActivity(
   const window = pageWindow(cursorKey, scope, request.page);
   return database.inTenant(organizationId, async (tx) => {
     const conversation = await loadConversation(tx, principal, request.conversationId, 'read');
-    const parameters = new SqlParameters();
-    const where = `a.organization_id = ${parameters.add(organizationId)}
-               and a.conversation_id = ${parameters.add(conversation.id)}`;
-    const { rows: counts } = await tx.query<{ total: number }>(
-      `select count(*) as total from activity a where ${where}`,
-      parameters.values,
-    );
-    const after =
-      window.after === null
-        ? ''
-        : `and (a.at, a.id) < (${parameters.add(window.after[0])}::timestamptz, ${parameters.add(window.after[1])}::uuid)`;
-    const { rows } = await tx.query<ActivityRow>(
-      `select a.id, a.conversation_id, a.at, a.type, a.before, a.after, a.actor_type, a.actor_id, a.actor_name,
-              a.reason, a.run_id
-         from activity a
-        where ${where} ${after}
-        order by a.at desc, a.id desc
-        limit ${parameters.add(window.perPage + 1)} offset ${parameters.add(window.offset)}`,
-      parameters.values,
-    );
+    const { rows, total } = await selectActivityPage(tx, organizationId, conversation.id, {
+      limit: window.perPage + 1,
+      offset: window.offset,
+      after: window.after,
+    });
     return pageOf(
       cursorKey,
       scope,
       window,
       rows,
-      { count: counts[0]?.total ?? 0, isEstimate: false },
+      { count: total, isEstimate: false },
       (shown) => jsonBytes(shown.map(activityRecord)),
       (row) => [row.at, row.id],
     );

@@ -9,6 +9,7 @@ import {
 } from './conversation-store';
 import { MAX_LABELS } from './label-name';
 import { LEGAL_HOLD } from './legal-hold';
+import { moveAllMessages } from './moved-message-store';
 import { saveConversations, type ConversationChange } from './save-conversations';
 
 /**
@@ -35,7 +36,7 @@ export async function mergeConversations(
     throw new InvalidError('source_ids must name conversations of the same mailbox.');
   }
   const sourceIds = sources.map((source) => source.id);
-  await moveMessages(tx, organizationId, sourceIds, kept.id);
+  await moveAllMessages(tx, organizationId, sourceIds, kept.id);
   const facts = await selectMessageFacts(tx, organizationId, [kept.id]);
   const before = rowOf(kept);
   const after: ConversationRow = {
@@ -94,18 +95,6 @@ async function lockTargets(
     wanted = rows.flatMap(({ merged_into_id: id }) => (id !== null && !seen.has(id) ? [id] : []));
   }
   return [...seen.values()].filter((row) => row.merged_into_id === null);
-}
-
-async function moveMessages(
-  tx: SqlExecutor,
-  organizationId: string,
-  sourceIds: readonly string[],
-  targetId: string,
-): Promise<void> {
-  await tx.query(
-    `update message set conversation_id = $3 where organization_id = $1 and conversation_id = any($2::uuid[])`,
-    [organizationId, sourceIds, targetId],
-  );
 }
 
 /** Workflow state of the whole: somebody has to act if any part said so, and spam only if all parts are. */

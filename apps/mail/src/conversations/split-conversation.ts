@@ -3,6 +3,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { aggregate } from './conversation-aggregates';
 import type { ConversationRow } from './conversation-row';
 import { lockConversations, selectMessageFacts } from './conversation-store';
+import { moveMessages } from './moved-message-store';
 import { saveConversations } from './save-conversations';
 
 export interface Split {
@@ -99,20 +100,4 @@ export async function splitConversation(
     now,
   );
   return saved[0]!;
-}
-
-/** @returns the subject of the oldest message moved */
-async function moveMessages(
-  tx: SqlExecutor,
-  organizationId: string,
-  split: Split,
-): Promise<Pick<ConversationRow, 'subject' | 'base_subject'>> {
-  const { rows } = await tx.query<{ subject: string; base_subject: string; sort_at: string }>(
-    `update message set conversation_id = $3
-      where organization_id = $1 and id = any($2::uuid[])
-  returning subject, base_subject, sort_at`,
-    [organizationId, split.messageIds, split.newConversationId],
-  );
-  const oldest = rows.reduce((a, b) => (b.sort_at < a.sort_at ? b : a));
-  return { subject: oldest.subject, base_subject: oldest.base_subject };
 }

@@ -184,3 +184,59 @@ export async function numberEvents(
   );
   return rows;
 }
+
+export interface UnrecordedRow {
+  id: string;
+  submission_id: string;
+  recipient: string;
+  attempts: number;
+  lease_epoch: number;
+  was_uncertain: boolean;
+  conversation_id: string;
+  mailbox_id: string;
+  mail_from: string;
+  raw_sha256: string;
+  is_automatic: boolean;
+  at_most_once: boolean;
+  cancel_if_reply: boolean;
+  created_at: string;
+  traceparent: string | null;
+}
+
+/** Deliveries under the epoch of their entry that nobody has recorded a result of. */
+export async function selectUnrecorded(
+  tx: SqlExecutor,
+  organizationId: string,
+  entries: readonly { readonly deliveryId: string; readonly epoch: number }[],
+): Promise<UnrecordedRow[]> {
+  const { rows } = await tx.query<UnrecordedRow>(
+    `select d.id, d.submission_id, d.recipient, d.attempts, d.lease_epoch, d.was_uncertain,
+            s.conversation_id, s.mailbox_id, s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once,
+            s.cancel_if_reply, s.created_at, s.traceparent
+       from unnest($2::uuid[], $3::integer[]) as k (id, epoch)
+       join delivery d   on d.organization_id = $1 and d.id = k.id and d.lease_epoch = k.epoch
+       join submission s on s.organization_id = $1 and s.id = d.submission_id
+      where d.state in ('sending', 'uncertain')`,
+    [
+      organizationId,
+      entries.map(({ deliveryId }) => deliveryId),
+      entries.map(({ epoch }) => epoch),
+    ],
+  );
+  return rows;
+}
+
+/** By one for each time that a conversation is named. */
+export async function lowerScheduledCounts(
+  tx: SqlExecutor,
+  organizationId: string,
+  conversationIds: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `update conversation c
+        set scheduled_count = greatest(0, c.scheduled_count - n.count)
+       from (select id, count(*) from unnest($2::uuid[]) as id group by id) n
+      where c.organization_id = $1 and c.id = n.id`,
+    [organizationId, conversationIds],
+  );
+}

@@ -3,10 +3,11 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { messageStatusOf, summarizeStates } from '../conversations/messages/delivery-state';
 import { reviseConversations } from '../conversations/revise-conversations';
 import {
+  type LockedSubmission,
+  lowerScheduledCounts,
   selectStates,
   updateMessages,
   updateSubmissions,
-  type LockedSubmission,
 } from './result-store';
 
 /** What submissions and their messages show follows the states of their deliveries. */
@@ -41,12 +42,10 @@ export async function releaseScheduled(
   released: readonly (LockedSubmission & { isWithdrawn: boolean })[],
   now: number,
 ): Promise<void> {
-  await tx.query(
-    `update conversation c
-        set scheduled_count = greatest(0, c.scheduled_count - n.count)
-       from (select id, count(*) from unnest($2::uuid[]) as id group by id) n
-      where c.organization_id = $1 and c.id = n.id`,
-    [organizationId, released.map((row) => row.conversation_id)],
+  await lowerScheduledCounts(
+    tx,
+    organizationId,
+    released.map((row) => row.conversation_id),
   );
   await reviseConversations(
     tx,

@@ -105,3 +105,24 @@ async function selectPage(
   );
   return rows;
 }
+
+export const MOST_CANDIDATES = 20_000;
+
+export async function selectNoted(tx: SqlExecutor, organizationId: string): Promise<string[]> {
+  const { rows } = await tx.query<{ sha256: string }>(
+    `select sha256 from blob_candidate where organization_id = $1 limit ${MOST_CANDIDATES}`,
+    [organizationId],
+  );
+  return rows.map(({ sha256 }) => sha256);
+}
+
+export async function forgetNoted(
+  tx: SqlExecutor,
+  organizationId: string,
+  sha256s: readonly string[],
+): Promise<void> {
+  await tx.query('delete from blob_candidate where organization_id = $1 and sha256 = any($2)', [
+    organizationId,
+    sha256s,
+  ]);
+}

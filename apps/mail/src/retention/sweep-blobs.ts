@@ -1,10 +1,15 @@
 import { BLOB_REMOVAL_LOCK, type BlobReference, type BlobStore } from '@dak/platform/blobs';
-import type { Database, SqlExecutor } from '@dak/platform/postgres';
-import { findReferenced, findReferencedSince } from './blob-reference-store';
+import type { Database } from '@dak/platform/postgres';
+import {
+  findReferenced,
+  findReferencedSince,
+  forgetNoted,
+  MOST_CANDIDATES,
+  selectNoted,
+} from './blob-reference-store';
 
 /** Content set aside at the same time. */
 const BATCH = 500;
-const MOST_CANDIDATES = 20_000;
 const SHARDS = 256;
 
 export interface SweepRequest {
@@ -70,23 +75,4 @@ export function unlessBackedUp(database: Database, remove: () => Promise<void>):
     await remove();
     return true;
   });
-}
-
-async function selectNoted(tx: SqlExecutor, organizationId: string): Promise<string[]> {
-  const { rows } = await tx.query<{ sha256: string }>(
-    `select sha256 from blob_candidate where organization_id = $1 limit ${MOST_CANDIDATES}`,
-    [organizationId],
-  );
-  return rows.map(({ sha256 }) => sha256);
-}
-
-async function forgetNoted(
-  tx: SqlExecutor,
-  organizationId: string,
-  sha256s: readonly string[],
-): Promise<void> {
-  await tx.query('delete from blob_candidate where organization_id = $1 and sha256 = any($2)', [
-    organizationId,
-    sha256s,
-  ]);
 }

@@ -6,23 +6,14 @@ import { REOPEN_WINDOW_DAYS } from '../conversation-status';
 import { lockConversations } from '../conversation-store';
 import { saveConversations, type ConversationChange } from '../save-conversations';
 import { decideUnsnooze } from './decide-changes';
+import { type Due, selectResolvedBefore, selectSnoozedUntil } from './due-store';
 
 const BATCH = 100;
 const DAY = 86_400_000;
 
-interface Due {
-  organization_id: string;
-  id: string;
-}
-
 /** Wakes the conversations whose snooze is over. @returns how many */
 export async function wakeSnoozed(database: Database, now: number): Promise<number> {
-  const due = await selectDue(
-    database,
-    `select organization_id, id from conversation
-      where status = 'snoozed' and snoozed_until <= $1 order by snoozed_until limit ${BATCH}`,
-    new Date(now).toISOString(),
-  );
+  const due = await selectSnoozedUntil(database, new Date(now).toISOString(), BATCH);
   return change(database, due, now, (row) =>
     row.status === 'snoozed' && row.snoozed_until !== null && Date.parse(row.snoozed_until) <= now
       ? { ...decideUnsnooze(row, 'snooze_over') }
@@ -33,12 +24,7 @@ export async function wakeSnoozed(database: Database, now: number): Promise<numb
 /** Closes what has been resolved for longer than the reopen window. @returns how many */
 export async function closeResolved(database: Database, now: number): Promise<number> {
   const before = now - REOPEN_WINDOW_DAYS * DAY;
-  const due = await selectDue(
-    database,
-    `select organization_id, id from conversation
-      where status = 'resolved' and resolved_at < $1 order by resolved_at limit ${BATCH}`,
-    new Date(before).toISOString(),
-  );
+  const due = await selectResolvedBefore(database, new Date(before).toISOString(), BATCH);
   return change(database, due, now, (row) =>
     row.status === 'resolved' && row.resolved_at !== null && Date.parse(row.resolved_at) < before
       ? {
@@ -55,11 +41,6 @@ export async function closeResolved(database: Database, now: number): Promise<nu
         }
       : null,
   );
-}
-
-/** Across tenants: which rows are due. They are changed in their own tenants, where nothing else can be touched. */
-async function selectDue(database: Database, text: string, limit: string): Promise<Due[]> {
-  return database.asWorker(async (tx) => (await tx.query<Due>(text, [limit])).rows);
 }
 
 async function change(

@@ -2,6 +2,7 @@ import type { Actor } from '@dak/kernel';
 import { lockConversations } from '../conversation-store';
 import { saveConversations, type ConversationChange } from '../save-conversations';
 import type { LabelDeps } from './label-deps';
+import { selectLabeled } from './label-store';
 
 const BATCH = 200;
 
@@ -19,15 +20,8 @@ export async function replaceLabel(
 ): Promise<void> {
   for (;;) {
     const count = await database.inTenant(organizationId, async (tx) => {
-      const { rows } = await tx.query<{ id: string }>(
-        `select id from conversation where organization_id = $1 and $2 = any(labels) limit ${BATCH}`,
-        [organizationId, name],
-      );
-      const locked = await lockConversations(
-        tx,
-        organizationId,
-        rows.map((row) => row.id),
-      );
+      const labeled = await selectLabeled(tx, organizationId, name, BATCH);
+      const locked = await lockConversations(tx, organizationId, labeled);
       const changes = locked.map(({ mailbox_address: _, ...before }): ConversationChange => {
         const others = before.labels.filter((label) => label !== name && label !== next);
         const labels = next === null ? others : [...others, next];
@@ -47,7 +41,7 @@ export async function replaceLabel(
         };
       });
       await saveConversations(tx, organizationId, changes, clock());
-      return rows.length;
+      return labeled.length;
     });
     if (count < BATCH) return;
   }

@@ -8,9 +8,9 @@ import type { ConversationDeps } from '../conversation-deps';
 import { loadReadable } from '../visible-conversation-store';
 import { shownHeaders, withoutBlindCopies } from './blind-copies';
 import type { MessageRow } from './message-row';
+import { selectMessage } from './message-store';
 import { readHeaders, readRawHtml } from './raw-message';
 import { messageRecords } from './render-message';
-import { selectMessage } from './select-messages';
 
 export async function getMessage(
   { database, blobs }: ConversationDeps,

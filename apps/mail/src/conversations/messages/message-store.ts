@@ -1,6 +1,7 @@
 import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
-import { storable } from '../../db/sql-parameters';
+import { SqlParameters, storable } from '../../db/sql-parameters';
 import { searchVector } from '../search/search-vector';
+import { type AttachmentRow, MESSAGE_COLUMNS, type MessageRow } from './message-row';
 import type { NewMessage } from './new-message';
 
 const COLUMNS = `organization_id uuid, id uuid, conversation_id uuid, mailbox_id uuid, direction text, status text, kind text,
@@ -144,4 +145,92 @@ function toColumns(organizationId: string, message: NewMessage, at: string): obj
       body: message.textNew ?? message.bodyText ?? '',
     }),
   };
+}
+
+/** Of all inbound messages of a conversation. @returns how many changed */
+export async function setUnread(
+  tx: SqlExecutor,
+  organizationId: string,
+  conversationId: string,
+  unread: boolean,
+): Promise<number> {
+  const { rowCount } = await tx.query(
+    `update message set unread = $3, version = version + 1, updated_at = now()
+      where organization_id = $1 and conversation_id = $2 and direction = 'inbound' and unread <> $3`,
+    [organizationId, conversationId, unread],
+  );
+  return rowCount;
+}
+
+/** Of mailboxes. */
+export async function selectAddresses(
+  tx: SqlExecutor,
+  organizationId: string,
+  mailboxIds: readonly string[],
+): Promise<{ id: string; address: string }[]> {
+  const { rows } = await tx.query<{ id: string; address: string }>(
+    'select id, address from mailbox where organization_id = $1 and id = any($2::uuid[])',
+    [organizationId, mailboxIds],
+  );
+  return rows;
+}
+
+/** Oldest first. */
+export async function selectMessagePage(
+  tx: SqlExecutor,
+  organizationId: string,
+  conversationId: string,
+  window: { limit: number; offset: number; after: readonly unknown[] | null },
+): Promise<{ rows: MessageRow[]; total: number }> {
+  const parameters = new SqlParameters();
+  const organization = parameters.add(organizationId);
+  const conversation = parameters.add(conversationId);
+  const after =
+    window.after === null
+      ? ''
+      : `and (m.sort_at, m.id) > (${parameters.add(window.after[0])}::timestamptz, ${parameters.add(window.after[1])}::uuid)`;
+  const { rows } = await tx.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS}
+       from message m
+      where m.organization_id = ${organization} and m.conversation_id = ${conversation} ${after}
+      order by m.sort_at, m.id
+      limit ${parameters.add(window.limit)} offset ${parameters.add(window.offset)}`,
+    parameters.values,
+  );
+  const { rows: counts } = await tx.query<{ total: number }>(
+    'select count(*) as total from message where organization_id = $1 and conversation_id = $2',
+    [organizationId, conversationId],
+  );
+  return { rows, total: counts[0]?.total ?? 0 };
+}
+
+export async function selectMessage(
+  tx: SqlExecutor,
+  organizationId: string,
+  conversationId: string,
+  messageId: string,
+): Promise<MessageRow | null> {
+  const { rows } = await tx.query<MessageRow>(
+    `select ${MESSAGE_COLUMNS}
+       from message m
+      where m.organization_id = $1 and m.conversation_id = $2 and m.id = $3`,
+    [organizationId, conversationId, messageId],
+  );
+  return rows[0] ?? null;
+}
+
+export async function selectAttachments(
+  tx: SqlExecutor,
+  organizationId: string,
+  messageIds: readonly string[],
+): Promise<Map<string, AttachmentRow[]>> {
+  if (messageIds.length === 0) return new Map();
+  const { rows } = await tx.query<AttachmentRow>(
+    `select message_id, id, filename, content_type, size_bytes, sha256, disposition, content_id, scan_status
+       from attachment
+      where organization_id = $1 and message_id = any($2::uuid[])
+      order by message_id, position`,
+    [organizationId, messageIds],
+  );
+  return Map.groupBy(rows, (row) => row.message_id);
 }

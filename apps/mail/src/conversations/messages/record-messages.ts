@@ -22,7 +22,13 @@ import {
   type ConversationChange,
   type MessageEvent,
 } from '../save-conversations';
-import { hex, insertAttachments, insertMessages, selectByDedupeKey } from './message-store';
+import {
+  hex,
+  insertAttachments,
+  insertMessages,
+  selectAddresses,
+  selectByDedupeKey,
+} from './message-store';
 import { newConversation } from './new-conversation';
 import type { NewMessage } from './new-message';
 import { reportEvents } from './report-events';
@@ -365,11 +371,9 @@ async function addressesOf(
     (id) => !addresses.has(id),
   );
   if (missing.length > 0) {
-    const { rows } = await tx.query<{ id: string; address: string }>(
-      'select id, address from mailbox where organization_id = $1 and id = any($2::uuid[])',
-      [organizationId, missing],
-    );
-    for (const row of rows) addresses.set(row.id, row.address);
+    for (const row of await selectAddresses(tx, organizationId, missing)) {
+      addresses.set(row.id, row.address);
+    }
   }
   return addresses;
 }

@@ -3,7 +3,7 @@ import type { Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { deliverySummaries } from './delivery-summary-store';
 import type { AttachmentRow, MessageRow } from './message-row';
-import { selectAttachments } from './select-messages';
+import { selectAttachments } from './message-store';
 
 /** The public records of these messages, in order; `headers` stay null. */
 export async function messageRecords(

@@ -1,20 +1,10 @@
 import { RefusedError } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
+import { findRoom } from './storage-store';
 
 /** How long what was found counts: so long mail goes on coming in after the limit is reached. */
 const KEEP_MS = 1_000;
 const MOST_KEPT = 10_000;
-
-const ROOM = `
-  select case when o.storage_bytes is not null
-              then o.storage_bytes
-                   - coalesce((select sum(t.size_bytes) from conversation_tally t
-                                where t.organization_id = o.organization_id), 0)
-                   - coalesce((select sum(u.size_bytes) from upload u
-                                where u.organization_id = o.organization_id), 0)
-         end::float8 as bytes
-    from organization o
-   where o.organization_id = $1`;
 
 export interface StorageQuota {
   /** Whether the organization keeps as much as it may. */
@@ -53,15 +43,6 @@ export async function requireRoom(
   bytes: number,
 ): Promise<void> {
   refuseBeyond(await findRoom(database, organizationId), bytes);
-}
-
-/** Bytes; infinite without a limit. */
-async function findRoom(database: Database, organizationId: string): Promise<number> {
-  const [rows = []] = await database.batchInTenant(organizationId, [
-    { name: 'storage_room', text: ROOM, values: [organizationId] },
-  ]);
-  const [found] = rows as { bytes: number | null }[];
-  return found?.bytes ?? Infinity;
 }
 
 function refuseBeyond(room: number, bytes: number): void {

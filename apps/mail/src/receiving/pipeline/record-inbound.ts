@@ -1,7 +1,7 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { NewMessage } from '../../conversations/messages/new-message';
 import { recordMessages } from '../../conversations/messages/record-messages';
-import { bringForwardAnswered } from '../../delivery/bring-forward-answered';
+import { bringForwardAnswered } from '../../delivery/answered-store';
 
 /** Stores mail that has come in; scheduled mail that it answers is decided at once. */
 export async function recordInbound(

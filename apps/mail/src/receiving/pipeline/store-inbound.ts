@@ -22,9 +22,10 @@ import {
   type KnownMessage,
 } from './known-message-store';
 import type { MailIn, MailInOutcome } from './mail-in';
-import { bouncesOf, complaintOf, selectReportedMails } from './match-reports';
+import { bouncesOf, complaintOf } from './match-reports';
 import type { NumberReserve } from './number-reserve';
 import { recordInbound } from './record-inbound';
+import { selectReportedMails } from './reported-mail-store';
 import { threadMessage } from './thread-message';
 
 /** A spool entry that has been read, its blobs stored. */

@@ -1,8 +1,8 @@
 import { ForbiddenError, InvalidError, seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { SqlParameters } from '../../db/sql-parameters';
-import { mailboxIsOpen, type Access } from '../../mailboxes/visibility-store';
+import type { Access } from '../../mailboxes/visibility-store';
 import { selectTemplate } from '../../sending/templates/template-store';
+import { selectVisibleMailboxes } from './reference-store';
 import { isSend, type Action, type RuleDefinition } from './rule';
 
 /**
@@ -64,19 +64,7 @@ async function checkMailboxes(
   access: Access,
 ): Promise<void> {
   if (ids.length === 0) return;
-  const parameters = new SqlParameters();
-  const organization = parameters.add(principal.organizationId);
-  const wanted = parameters.add(ids);
-  const isVisible = mailboxIsOpen(principal, 'read', 'm.id', parameters);
-  const isOpen = mailboxIsOpen(principal, access, 'm.id', parameters);
-  const { rows } = await tx.query<{ id: string; is_open: boolean }>(
-    `select m.id, ${isOpen} as is_open
-       from mailbox m
-      where m.organization_id = ${organization} and m.id = any(${wanted}::uuid[])
-        and m.deleted_at is null and ${isVisible}`,
-    parameters.values,
-  );
-  const open = new Map(rows.map((row) => [row.id, row.is_open]));
+  const open = await selectVisibleMailboxes(tx, principal, ids, access);
   ids.forEach((id, index) => {
     if (!open.has(id)) {
       throw new InvalidError(

@@ -3,8 +3,8 @@ import type { MessageRecord } from '@dak/contracts/api';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { shownHeaders } from '../../conversations/messages/blind-copies';
+import { selectAttachments } from '../../conversations/messages/message-store';
 import { readHeaders } from '../../conversations/messages/raw-message';
-import { selectAttachments } from '../../conversations/messages/select-messages';
 import { detectLanguage } from './detect-language';
 import type { NeededFacts, RuleMessage } from '../definition/rule-fields';
 

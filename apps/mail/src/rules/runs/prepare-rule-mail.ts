@@ -7,10 +7,10 @@ import {
   usableRecipients,
   type AnsweredMessageRow,
 } from '../../sending/submissions/answered-message-store';
-import { attachmentsOf } from '../../sending/submissions/forward';
+import { attachmentsOf } from '../../sending/submissions/file-store';
 import { readFiles } from '../../sending/submissions/load-files';
 import { draftFields } from '../../sending/submissions/prepare-compose';
-import { mailboxOf, toQuote } from '../../sending/submissions/prepare-reply';
+import { toQuote } from '../../sending/submissions/prepare-reply';
 import {
   prepareSubmission,
   type PreparedSubmission,
@@ -18,7 +18,7 @@ import {
 import { parseRecipient } from '../../sending/submissions/recipient';
 import { replyRecipients } from '../../sending/submissions/reply-recipients';
 import { replyReferences } from '../../sending/submissions/reply-references';
-import { loadSender } from '../../sending/submissions/sender-store';
+import { loadSender, mailboxOf } from '../../sending/submissions/sender-store';
 import { forwardSubject, replySubject } from '../../sending/submissions/subject-prefix';
 import { parseContent, type SubmissionContent } from '../../sending/submissions/submission-request';
 import type { DraftContent } from '../../sending/submissions/submission-store';

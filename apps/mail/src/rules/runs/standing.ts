@@ -3,6 +3,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { selectPeople } from '../../mailboxes/organizations/person-store';
 import { ACCESS_LEVELS, type Access } from '../../mailboxes/visibility-store';
 import type { Rule } from '../definition/rule';
+import { selectAssigned } from './assignment-store';
 
 /** What people may do at this moment, as far as rules have to know. */
 export interface Standing {
@@ -53,34 +54,4 @@ export async function loadStanding(
 
 export function isAtLeast(access: Access, needed: Access): boolean {
   return ACCESS_LEVELS.indexOf(access) >= ACCESS_LEVELS.indexOf(needed);
-}
-
-/** How far regular users reach into mailboxes, in person or through their departments. */
-async function selectAssigned(
-  tx: SqlExecutor,
-  organizationId: string,
-  userIds: readonly string[],
-  mailboxIds: readonly string[],
-): Promise<(userId: string, departmentIds: readonly string[], mailboxId: string) => Access | null> {
-  if (userIds.length === 0) return () => null;
-  const { rows: users } = await tx.query<{ user_id: string; mailbox_id: string; access: Access }>(
-    `select user_id, mailbox_id, access
-       from mailbox_user
-      where organization_id = $1 and user_id = any($2::uuid[]) and mailbox_id = any($3::uuid[])`,
-    [organizationId, userIds, mailboxIds],
-  );
-  const { rows: departments } = await tx.query<{ mailbox_id: string; department_id: string }>(
-    `select mailbox_id, department_id
-       from mailbox_department
-      where organization_id = $1 and mailbox_id = any($2::uuid[])`,
-    [organizationId, mailboxIds],
-  );
-  return (userId, departmentIds, mailboxId) => {
-    const isDepartment = departments.some(
-      (row) => row.mailbox_id === mailboxId && departmentIds.includes(row.department_id),
-    );
-    if (isDepartment) return 'send';
-    const own = users.find((row) => row.user_id === userId && row.mailbox_id === mailboxId);
-    return own?.access ?? null;
-  };
 }

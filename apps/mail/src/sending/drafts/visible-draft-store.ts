@@ -1,4 +1,4 @@
-import { isUuid, NotFoundError, VersionMismatchError, type Principal } from '@dak/kernel';
+import { isUuid, NotFoundError, type Principal, VersionMismatchError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../../db/sql-parameters';
 import {
@@ -69,4 +69,46 @@ export async function loadDraft(
     throw new VersionMismatchError('draft', row.version);
   }
   return row;
+}
+
+/** Last changed first. */
+export async function selectDraftPage(
+  reader: SqlExecutor,
+  principal: Principal,
+  {
+    mailboxId,
+    conversationId,
+  }: { mailboxId?: string | undefined; conversationId?: string | undefined },
+  window: { limit: number; offset: number; after: readonly unknown[] | null },
+): Promise<{ rows: VisibleDraft[]; total: number }> {
+  const parameters = new SqlParameters();
+  const conditions = [
+    `d.organization_id = ${parameters.add(principal.organizationId)}`,
+    draftIsOpen(principal, 'read', parameters),
+  ];
+  if (mailboxId !== undefined) conditions.push(`d.mailbox_id = ${parameters.add(mailboxId)}`);
+  if (conversationId !== undefined) {
+    conditions.push(`d.conversation_id = ${parameters.add(conversationId)}`);
+  }
+  const from = `
+       from draft d
+       join mailbox m on m.organization_id = d.organization_id and m.id = d.mailbox_id and m.deleted_at is null
+      where ${conditions.join(' and ')}`;
+  const counted = [...parameters.values];
+  const maySend = draftIsOpen(principal, 'send', parameters);
+  const after =
+    window.after === null
+      ? ''
+      : `and (d.updated_at, d.id) < (${parameters.add(window.after[0])}::timestamptz, ${parameters.add(window.after[1])}::uuid)`;
+  const limit = parameters.add(window.limit);
+  const offset = parameters.add(window.offset);
+  const [{ rows }, total] = await Promise.all([
+    reader.query<VisibleDraft>(
+      `select ${DRAFT_COLUMNS}, ${maySend} as may_send ${from} ${after}
+        order by d.updated_at desc, d.id desc limit ${limit} offset ${offset}`,
+      parameters.values,
+    ),
+    reader.query<{ count: number }>(`select count(*) ${from}`, counted),
+  ]);
+  return { rows, total: total.rows[0]!.count };
 }

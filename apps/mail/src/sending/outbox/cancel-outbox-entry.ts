@@ -10,11 +10,12 @@ import { insertUpload } from '../attachments/upload-store';
 import { createUploadToken } from '../attachments/upload-token';
 import { openDraftOf } from '../drafts/draft';
 import { insertDraft } from '../drafts/draft-store';
-import { attachmentsOf } from '../submissions/forward';
+import { attachmentsOf } from '../submissions/file-store';
 import {
   changeScheduledCount,
   loadSubmission,
   moveDeliveries,
+  setCanceled,
   setMessageStatus,
 } from './outbox-store';
 
@@ -48,13 +49,8 @@ export async function cancelOutboxEntry(
     }
     const [states] = await selectStates(tx, organizationId, [row.id]);
     const status = summarizeStates(states!.states);
-    await tx.query(
-      `update submission
-          set status = $3, hold_reason = null, hold_until = null, content = null, updated_at = $4,
-              finished_at = case when $5 then $4::timestamptz end
-        where organization_id = $1 and id = $2`,
-      [organizationId, row.id, status, at, states!.is_finished],
-    );
+    const { is_finished: isFinished } = states!;
+    await setCanceled(tx, organizationId, row.id, { status, isFinished }, at);
     const conversationId = row.current_conversation_id;
     const wasScheduled = row.status === 'scheduled';
     await setMessageStatus(

@@ -11,6 +11,7 @@ import {
   loadSubmission,
   moveDeliveries,
   setMessageStatus,
+  setMoved,
 } from './outbox-store';
 import { redate } from './redate';
 
@@ -52,21 +53,12 @@ export async function moveOutboxEntry(
         'too_late',
       );
     }
-    await tx.query(
-      `update submission
-          set status = $3, hold_reason = $4, hold_until = $5, send_at = $5, undo_until = null, raw_sha256 = $6,
-              size_bytes = $7, updated_at = $8
-        where organization_id = $1 and id = $2`,
-      [
-        organizationId,
-        row.id,
-        state,
-        sendAt === null ? null : 'scheduled',
-        sendAt,
-        sha256,
-        raw.length,
-        at,
-      ],
+    await setMoved(
+      tx,
+      organizationId,
+      row.id,
+      { status: state, sendAt, rawSha256: sha256, sizeBytes: raw.length },
+      at,
     );
     deps.blobs.requirePresent(organizationId, [sha256]);
     await setMessageStatus(

@@ -1,7 +1,10 @@
 import { isUuid, NotFoundError, type Principal } from '@dak/kernel';
 import type { ConversationRecord, MessageRecord } from '@dak/contracts/api';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import type { DeliveryState } from '../../conversations/messages/delivery-state';
 import { loadConversation } from '../../conversations/visible-conversation-store';
+import { SqlParameters } from '../../db/sql-parameters';
+import { conversationIsOpen } from '../../mailboxes/visibility-store';
 import type { SubmissionRow } from '../submissions/submission-store';
 
 /** What the outbox shows of a submission; times are RFC 3339 UTC. */
@@ -106,5 +109,88 @@ export async function changeScheduledCount(
     `update conversation set scheduled_count = greatest(0, scheduled_count + $3)
       where organization_id = $1 and id = $2`,
     [organizationId, conversationId, by],
+  );
+}
+
+/** Newest first. The total is counted to one more than is told exactly. */
+export async function selectOutboxPage(
+  reader: SqlExecutor,
+  principal: Principal,
+  filter: { mailboxId?: string | undefined; statuses: readonly string[] | 'all' | null },
+  window: { limit: number; offset: number; after: readonly unknown[] | null },
+): Promise<{ rows: OutboxRow[]; total: number }> {
+  const parameters = new SqlParameters();
+  const conditions = [
+    `s.organization_id = ${parameters.add(principal.organizationId)}`,
+    conversationIsOpen(principal, 'send', 'c', parameters),
+    'm.deleted_at is null',
+  ];
+  const { mailboxId, statuses } = filter;
+  if (mailboxId !== undefined) conditions.push(`s.mailbox_id = ${parameters.add(mailboxId)}`);
+  if (statuses === null) conditions.push('s.finished_at is null');
+  else if (statuses !== 'all') {
+    conditions.push(`s.status = any(${parameters.add(statuses)}::text[])`);
+  }
+  const from = `
+       from submission s
+       join message e      on e.organization_id = s.organization_id and e.id = s.id
+       join conversation c on c.organization_id = e.organization_id and c.id = e.conversation_id
+       join mailbox m      on m.organization_id = c.organization_id and m.id = c.mailbox_id
+      where ${conditions.join(' and ')}`;
+  const counted = {
+    text: `select count(*) from (select ${from} limit 10001) counted`,
+    values: [...parameters.values],
+  };
+  const after = window.after === null ? '' : `and s.id < ${parameters.add(window.after[0])}`;
+  const limit = parameters.add(window.limit);
+  const offset = parameters.add(window.offset);
+  const [{ rows }, count] = await Promise.all([
+    reader.query<OutboxRow>(
+      `select ${OUTBOX_COLUMNS} ${from} ${after} order by s.id desc limit ${limit} offset ${offset}`,
+      parameters.values,
+    ),
+    reader.query<{ count: number }>(counted.text, counted.values),
+  ]);
+  return { rows, total: count.rows[0]!.count };
+}
+
+export async function setCanceled(
+  tx: SqlExecutor,
+  organizationId: string,
+  submissionId: string,
+  { status, isFinished }: { status: DeliveryState; isFinished: boolean },
+  at: string,
+): Promise<void> {
+  await tx.query(
+    `update submission
+        set status = $3, hold_reason = null, hold_until = null, content = null, updated_at = $4,
+            finished_at = case when $5 then $4::timestamptz end
+      where organization_id = $1 and id = $2`,
+    [organizationId, submissionId, status, at, isFinished],
+  );
+}
+
+export async function setMoved(
+  tx: SqlExecutor,
+  organizationId: string,
+  submissionId: string,
+  change: { status: string; sendAt: string | null; rawSha256: string; sizeBytes: number },
+  at: string,
+): Promise<void> {
+  await tx.query(
+    `update submission
+        set status = $3, hold_reason = $4, hold_until = $5, send_at = $5, undo_until = null, raw_sha256 = $6,
+            size_bytes = $7, updated_at = $8
+      where organization_id = $1 and id = $2`,
+    [
+      organizationId,
+      submissionId,
+      change.status,
+      change.sendAt === null ? null : 'scheduled',
+      change.sendAt,
+      change.rawSha256,
+      change.sizeBytes,
+      at,
+    ],
   );
 }

@@ -1,17 +1,17 @@
 import { uuidv7 } from '@dak/kernel';
 import { Content, type Document, type ForwardRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import type { SqlExecutor } from '@dak/platform/postgres';
 import { loadConversation } from '../../conversations/visible-conversation-store';
 import { findForwardedMessage } from './answered-message-store';
+import { attachmentsOf } from './file-store';
 import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles, type FileReference } from './load-files';
 import { draftFields } from './prepare-compose';
-import { mailboxOf, toQuote } from './prepare-reply';
+import { toQuote } from './prepare-reply';
 import { prepareSubmission } from './prepare-submission';
 import { parseRecipientLists } from './recipient-lists';
 import { replyReferences } from './reply-references';
-import { loadSender } from './sender-store';
+import { loadSender, mailboxOf } from './sender-store';
 import { storedAnswer } from './stored-answer';
 import { forwardSubject } from './subject-prefix';
 import { authorOf } from './submission-author';
@@ -97,19 +97,4 @@ export async function forward(
       quote_original: false,
     },
   });
-}
-
-export async function attachmentsOf(
-  tx: SqlExecutor,
-  organizationId: string,
-  messageId: string,
-): Promise<FileReference[]> {
-  const { rows } = await tx.query<FileReference>(
-    `select filename, content_type, size_bytes, sha256, disposition, content_id
-       from attachment
-      where organization_id = $1 and message_id = $2
-      order by position`,
-    [organizationId, messageId],
-  );
-  return rows;
 }

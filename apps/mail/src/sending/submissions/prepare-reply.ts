@@ -1,9 +1,8 @@
-import { InvalidError, isUuid, NotFoundError, RefusedError, uuidv7 } from '@dak/kernel';
+import { InvalidError, isUuid, RefusedError, uuidv7 } from '@dak/kernel';
 import { Content, type ReplyRequest } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
-import type { SqlExecutor } from '@dak/platform/postgres';
 import { loadConversation } from '../../conversations/visible-conversation-store';
-import { MAILBOX_COLUMNS, type MailboxRow } from '../../mailboxes/mailbox-row';
+import type { MailboxRow } from '../../mailboxes/mailbox-row';
 import {
   findAnsweredMessage,
   readFollowupTo,
@@ -18,7 +17,7 @@ import type { Quote } from './quote';
 import { parseRecipientLists } from './recipient-lists';
 import { REPLY_MODES, replyRecipients, type ReplyMode } from './reply-recipients';
 import { replyReferences } from './reply-references';
-import { loadSender } from './sender-store';
+import { loadSender, mailboxOf } from './sender-store';
 import { replySubject } from './subject-prefix';
 import { authorOf, type SubmissionAuthor } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';
@@ -115,20 +114,6 @@ export async function prepareReply(
       quote_original: request.quoteOriginal,
     },
   };
-}
-
-/** The live mailbox of a conversation that is already known to be open to the caller. */
-export async function mailboxOf(
-  tx: SqlExecutor,
-  organizationId: string,
-  mailboxId: string,
-): Promise<MailboxRow> {
-  const { rows } = await tx.query<MailboxRow>(
-    `select ${MAILBOX_COLUMNS} from mailbox m where m.organization_id = $1 and m.id = $2 and m.deleted_at is null`,
-    [organizationId, mailboxId],
-  );
-  if (rows[0] === undefined) throw new NotFoundError('mailbox');
-  return rows[0];
 }
 
 export function toQuote(kind: Quote['kind'], message: AnsweredMessageRow): Quote {

@@ -1,8 +1,8 @@
-import { ConflictError, InvalidError, isUuid, type Principal } from '@dak/kernel';
+import { ConflictError, InvalidError, isUuid, NotFoundError, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { domainNotOwned } from '../../domains/domain';
 import { domainOf } from '../../domains/domain-name';
-import type { MailboxRow } from '../../mailboxes/mailbox-row';
+import { MAILBOX_COLUMNS, type MailboxRow } from '../../mailboxes/mailbox-row';
 import type { SignatureText } from './assemble-body';
 import type { Recipient } from './recipient';
 import type { SignatureChoice } from './submission-request';
@@ -87,4 +87,18 @@ export async function loadSender(
         ? null
         : { id: row.id, name: row.name, bodyText: row.body_text, bodyHtml: row.body_html },
   };
+}
+
+/** The live mailbox of a conversation that is already known to be open to the caller. */
+export async function mailboxOf(
+  tx: SqlExecutor,
+  organizationId: string,
+  mailboxId: string,
+): Promise<MailboxRow> {
+  const { rows } = await tx.query<MailboxRow>(
+    `select ${MAILBOX_COLUMNS} from mailbox m where m.organization_id = $1 and m.id = $2 and m.deleted_at is null`,
+    [organizationId, mailboxId],
+  );
+  if (rows[0] === undefined) throw new NotFoundError('mailbox');
+  return rows[0];
 }
