@@ -1,7 +1,8 @@
 import { isOfBlindCopy } from '@dak/contracts/events';
 import { reportEvents } from '../../conversations/messages/report-events';
 import type { EventFacts } from '../../conversations/mail-events';
-import { bouncesOf, complaintOf, type ReportedMails } from './match-reports';
+import { bouncesOf, complaintOf } from './match-reports';
+import type { ReportedMails } from './reported-mail-store';
 
 const MAILS: ReportedMails = new Map([
   [
