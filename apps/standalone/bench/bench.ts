@@ -7,6 +7,7 @@ import { FULL, QUICK, type Effort } from './effort';
 import { renderChart } from './chart';
 import type { Measurement } from './measurement';
 import {
+  driftOfPeers,
   measurementsOf,
   mergeReports,
   renderReport,
@@ -106,6 +107,8 @@ async function main(): Promise<number> {
   const report: Report = { conditions: background, sections: results };
   process.stdout.write(`\n${renderReport(report)}`);
   for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
+  for (const drift of driftOfPeers(knownReport(), report))
+    process.stdout.write(`WARNING ${drift}\n`);
   if (measurementsOf(report).some((line) => line.verdict === 'peer absent')) {
     process.stdout.write(
       '\n*** A PEER WAS ABSENT, and nothing was compared with it. Run as root on Debian (the bench then installs what it needs), or: apt-get install postfix redis-server ***\n',
@@ -115,10 +118,13 @@ async function main(): Promise<number> {
   return failures.length > 0 ? 1 : 0;
 }
 
+function knownReport(): Report | null {
+  return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Report) : null;
+}
+
 /** Puts the sections that ran among the results of earlier runs and makes page and picture of all. */
 async function writePage(ran: Report): Promise<void> {
-  const known = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Report) : null;
-  const report = mergeReports(known, ran, Object.keys(SECTIONS));
+  const report = mergeReports(knownReport(), ran, Object.keys(SECTIONS));
   const page = readFileSync(PAGE, 'utf8');
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);

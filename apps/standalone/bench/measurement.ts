@@ -8,6 +8,8 @@ export interface Measurement {
   readonly measured: string;
   /** What it is compared with, with its unit; empty when the bar is absolute. */
   readonly peer: string;
+  /** Of the peer, per second; absent when it is measured otherwise. */
+  readonly peerRate?: number;
   /** Measured to peer, or measured to bar; null when the line only informs. */
   readonly ratio: number | null;
   /** What has to hold, such as `≥ 1.5 ×`; empty when the line only informs. */
@@ -27,6 +29,7 @@ export function judged(line: {
   label?: string;
   measured: string;
   peer?: string;
+  peerRate?: number;
   ratio: number;
   comparison: Comparison;
   bar: number;
@@ -44,6 +47,7 @@ export function judged(line: {
     label: line.label ?? line.what,
     measured: line.measured,
     peer: line.peer ?? '',
+    ...(line.peerRate === undefined ? {} : { peerRate: line.peerRate }),
     ratio: line.ratio,
     bar: line.barText ?? `${sign} ${line.bar} ×`,
     // Figures in a file have no infinity, and more than this says nothing more.
@@ -105,6 +109,13 @@ export function percentile(values: readonly number[], share: number): number {
 
 export function perSecond(rate: number): string {
   return `${Math.round(rate).toLocaleString('en-US')}/s`;
+}
+
+/** The median of rounds with the smallest and the largest. */
+export function perSecondOf(rates: readonly number[]): string {
+  const [least, most] = [Math.min(...rates), Math.max(...rates)].map(Math.round);
+  if (rates.length < 2) return perSecond(median(rates));
+  return `${perSecond(median(rates))} (${least!.toLocaleString('en-US')}–${most!.toLocaleString('en-US')})`;
 }
 
 export function milliseconds(time: number): string {

@@ -30,6 +30,26 @@ export function measurementsOf(report: Report): Measurement[] {
   return Object.values(report.sections).flatMap(({ measurements }) => measurements);
 }
 
+/** Beyond this, a peer is not what it was, and neither is the machine: ratios of the two runs cannot be compared. */
+const DRIFT = 1 / 3;
+
+/** A sentence per peer whose own rate is off its record. */
+export function driftOfPeers(known: Report | null, ran: Report): string[] {
+  const records = new Map(
+    known === null ? [] : measurementsOf(known).map((line) => [line.what, line]),
+  );
+  return measurementsOf(ran).flatMap(({ what, peer, peerRate }) => {
+    const record = records.get(what)?.peerRate;
+    if (peerRate === undefined || record === undefined) return [];
+    const change = peerRate / record - 1;
+    if (Math.abs(change) <= DRIFT) return [];
+    const percent = `${change > 0 ? '+' : ''}${Math.round(change * 100)} %`;
+    return [
+      `${peer}: ${percent} against its record, so that this machine is another one today (${what})`,
+    ];
+  });
+}
+
 /** Table, conditions and dates in Markdown. */
 export function renderReport(report: Report): string {
   const dates = Map.groupBy(

@@ -9,6 +9,7 @@ import {
   noted,
   peerAbsent,
   perSecond,
+  perSecondOf,
   type Measurement,
 } from '../measurement';
 import { ensurePostfix, runSmtpSource, startPostfix } from '../postfix';
@@ -92,8 +93,9 @@ export async function measureAccept(run: BenchRun, effort: Effort): Promise<Meas
           section: SECTION,
           what,
           label: 'durable SMTP accept / Postfix',
-          measured: perSecond(median(rates.dak)),
-          peer: `Postfix, all on HOLD: ${perSecond(median(rates.postfix))}`,
+          measured: perSecondOf(rates.dak),
+          peer: `Postfix, all on HOLD: ${perSecondOf(rates.postfix)}`,
+          peerRate: median(rates.postfix),
           ratio: median(rates.dak) / median(rates.postfix),
           comparison: 'at least',
           bar: BAR,

@@ -10,6 +10,7 @@ import {
   noted,
   peerAbsent,
   perSecond,
+  perSecondOf,
   type Measurement,
 } from '../measurement';
 import {
@@ -75,8 +76,9 @@ export async function measureCompose(run: BenchRun, effort: Effort): Promise<Mea
   await postfixSink.stop();
   return [
     judged({
-      ...{ section: SECTION, what, measured: perSecond(median(rates.dak)) },
-      peer: `Postfix relays from smtp-source: ${perSecond(median(rates.postfix))}`,
+      ...{ section: SECTION, what, measured: perSecondOf(rates.dak) },
+      peer: `Postfix relays from smtp-source: ${perSecondOf(rates.postfix)}`,
+      peerRate: median(rates.postfix),
       label: 'compose to accepted by a sink / Postfix relaying',
       ratio: median(rates.dak) / median(rates.postfix),
       comparison: 'at least',
