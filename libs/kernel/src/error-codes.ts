@@ -1,4 +1,4 @@
-import type { ErrorKind } from './errors';
+import type { ErrorKind } from './error-kinds';
 
 /**
  * Every code that a client of the API can get in `X-Error-Code`, by kind, with what it means. A code that is

@@ -11,7 +11,6 @@ export {
   asStorageFailure,
   ConflictError,
   DomainError,
-  ERROR_KINDS,
   ForbiddenError,
   InvalidError,
   NotFoundError,
@@ -21,8 +20,8 @@ export {
   VersionMismatchError,
   type DomainErrorArguments,
   type DomainErrorOptions,
-  type ErrorKind,
 } from './errors';
+export { ERROR_KINDS, type ErrorKind } from './error-kinds';
 export {
   ERROR_CODES,
   OPERATING_CODES,

@@ -69,7 +69,7 @@ export class FairQueue<Item> {
   #queueOf(key: string): Item[] {
     const group = this.groupOf(key);
     let queues = this.#groups.get(group);
-    if (queues === undefined) this.#groups.set(group, (queues = new Map()));
+    if (queues === undefined) this.#groups.set(group, (queues = new Map<string, Item[]>()));
     let queue = queues.get(key);
     if (queue === undefined) queues.set(key, (queue = []));
     return queue;
