@@ -6,18 +6,16 @@ import {
   newApiKey,
   SCOPES,
   uuidv7,
-  type Principal,
   type Scope,
 } from '@dak/kernel';
 import { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
-import type { GatewayTransaction } from '../database/gateway-store';
-import { invalidCredentials } from '../http/authenticator';
 import type { RouteReply } from '../http/route';
 import { nameField } from '../identity/fields';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
 import { toApiKeyRecord } from '../identity/records';
+import { lockParent } from './api-key-store';
 
 export const createApiKeyBody = z
   .object({
@@ -76,33 +74,6 @@ export function createApiKey(
     });
     return { status: 201, body: { ...record, key } };
   });
-}
-
-interface ParentKey {
-  id: string;
-  expiresAt: Date | null;
-}
-
-/**
- * The key of the caller, held until the new one is stored, so that a revocation at the same time finds both.
- * @returns null for a session
- */
-async function lockParent(tx: GatewayTransaction, principal: Principal): Promise<ParentKey | null> {
-  if (principal.type === 'session') return null;
-  const { rows } = await tx.query<ParentKey & { revokedAt: Date | null }>(
-    `select id, expires_at as "expiresAt", revoked_at as "revokedAt"
-       from api_key
-      where organization_id = $1::uuid
-        and id = $2::uuid
-        for share`,
-    [principal.organizationId, principal.credentialId],
-  );
-  const parent = rows[0];
-  if (parent === undefined || parent.revokedAt !== null) throw invalidCredentials();
-  return {
-    id: parent.id,
-    expiresAt: parent.expiresAt === null ? null : new Date(parent.expiresAt),
-  };
 }
 
 function earlier(one: Date | null, other: Date | null): Date | null {

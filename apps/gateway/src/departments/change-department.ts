@@ -8,6 +8,7 @@ import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
 import { DEPARTMENT_INCLUDE, toDepartmentRecord } from '../identity/records';
 import { requireVersion } from '../identity/require-version';
 import type { createDepartmentBody, updateDepartmentBody } from './department-bodies';
+import { lockDepartment, lockUsers } from './department-store';
 
 export function createDepartment(
   parts: IdentityParts,
@@ -126,38 +127,11 @@ function changeExisting(
 ): Promise<RouteReply> {
   const { organizationId } = caller.principal;
   return changeIdentity(parts, caller, async (tx) => {
-    const { rows } = await tx.query<{ version: number }>(
-      `select version from department where organization_id = $1::uuid and id = $2::uuid for no key update`,
-      [organizationId, id],
-    );
-    if (rows[0] === undefined) throw new NotFoundError('department');
-    requireVersion('department', rows[0].version, caller.ifMatch);
+    const version = await lockDepartment(tx, organizationId, id);
+    if (version === null) throw new NotFoundError('department');
+    requireVersion('department', version, caller.ifMatch);
     return work(tx, { organizationId, id });
   });
-}
-
-/**
- * Members of now and of later, in order of id: each change of a membership also changes the user, and
- * two departments with the same people would wait for each other.
- */
-async function lockUsers(
-  tx: GatewayTransaction,
-  organizationId: string,
-  departmentId: string,
-  wanted: readonly string[],
-): Promise<void> {
-  await tx.query(
-    `select id
-       from user_account u
-      where organization_id = $1::uuid
-        and (id = any($3::uuid[])
-             or exists (select from department_member m
-                         where m.organization_id = u.organization_id and m.department_id = $2::uuid
-                           and m.user_id = u.id))
-      order by id
-        for no key update`,
-    [organizationId, departmentId, [...wanted]],
-  );
 }
 
 async function requireUsers(

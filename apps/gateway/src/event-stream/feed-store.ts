@@ -187,3 +187,30 @@ export async function sweepItems(
   );
   return rowCount;
 }
+
+/** Forgets what streams show of events before a time, and of mail that was removed. */
+export async function forgetFeed(
+  tx: SqlExecutor,
+  organizationId: string,
+  before: number | null,
+  removed: readonly { conversationId: string; messageId: string | null }[],
+): Promise<void> {
+  if (before !== null) {
+    await tx.query('delete from event_feed where organization_id = $1 and recorded_at < $2', [
+      organizationId,
+      new Date(before).toISOString(),
+    ]);
+  }
+  if (removed.length === 0) return;
+  await tx.query(
+    `delete from event_feed f
+    using unnest($2::uuid[], $3::text[]) as gone (conversation_id, message_id)
+    where f.organization_id = $1 and f.conversation_id = gone.conversation_id
+      and (gone.message_id is null or position(gone.message_id in f.body) > 0)`,
+    [
+      organizationId,
+      removed.map(({ conversationId }) => conversationId),
+      removed.map(({ messageId }) => messageId),
+    ],
+  );
+}

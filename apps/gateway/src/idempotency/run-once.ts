@@ -8,7 +8,8 @@ import {
 } from '@dak/platform/idempotency';
 import type { GatewayStore, GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
-import { keyHash, openAnswer, sealAnswer, type StorableReply } from './stored-answer';
+import { insertAnswer, selectAnswer } from './answer-store';
+import { openAnswer, sealAnswer, type StorableReply } from './stored-answer';
 
 const LIFETIME_MS = IDEMPOTENCY_HOURS * 3_600_000;
 
@@ -23,26 +24,6 @@ export interface OnceRequest {
   principal: Principal;
   idempotency: IdempotencyKey | null;
 }
-
-const FIND = `
-  select request_hash as "requestHash", answer
-    from idempotency_record
-   where organization_id = $1::uuid
-     and credential_id = $2::uuid
-     and route = $3
-     and key_hash = $4
-     and expires_at > $5::timestamptz`;
-
-const STORE = `
-  insert into idempotency_record (organization_id, credential_id, route, key_hash, request_hash,
-                                  status, answer, expires_at)
-       values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::timestamptz)
-  on conflict (organization_id, credential_id, route, key_hash) do update
-          set request_hash = excluded.request_hash,
-              status       = excluded.status,
-              answer       = excluded.answer,
-              expires_at   = excluded.expires_at
-    returning status`;
 
 /**
  * Runs a change in one transaction of the caller's tenant; with an Idempotency-Key its answer is
@@ -63,12 +44,11 @@ export function runOnce(
     const stored = await findAnswer(deps, tx, principal, idempotency);
     if (stored !== null) return { ...stored, replayed: true };
     const reply = await work(tx);
-    await tx.query(STORE, [
-      ...[principal.organizationId, principal.credentialId, idempotency.route],
-      ...[keyHash(idempotency.key), idempotency.requestHash, reply.status],
-      sealAnswer(deps.secret, idempotency.key, reply),
-      new Date(deps.clock() + LIFETIME_MS).toISOString(),
-    ]);
+    await insertAnswer(tx, principal, idempotency, {
+      status: reply.status,
+      answer: sealAnswer(deps.secret, idempotency.key, reply),
+      expiresAt: new Date(deps.clock() + LIFETIME_MS).toISOString(),
+    });
     return reply;
   });
 }
@@ -79,15 +59,12 @@ async function findAnswer(
   principal: Principal,
   { key, route, requestHash }: IdempotencyKey,
 ): Promise<StorableReply | null> {
-  const { organizationId, credentialId } = principal;
+  const { credentialId } = principal;
   const scope = `idempotency:${credentialId}:${route}:${key}`;
   if (!(await lockKeys(tx, [scope])).has(scope)) throw stillRunning();
   const now = new Date(deps.clock()).toISOString();
-  const { rows } = await tx.query<{ requestHash: string; answer: Uint8Array }>(FIND, [
-    ...[organizationId, credentialId, route, keyHash(key), now],
-  ]);
-  const record = rows[0];
-  if (record === undefined) return null;
+  const record = await selectAnswer(tx, principal, { key, route }, now);
+  if (record === null) return null;
   requireSameRequest(record.requestHash, requestHash);
   return openAnswer(deps.secret, key, record.answer);
 }

@@ -6,7 +6,14 @@ import type { AuditLog } from '../audit/audit-log';
 import { AUDIT_GROUP } from '../audit/chain-notes';
 import type { EraseOrganization } from '../backend/keepers';
 import type { IdentityVersions } from '../identity/identity-versions';
-import { addErased, selectErasure, type ErasureRow } from './erasure-store';
+import {
+  addErased,
+  deleteOrganization,
+  type ErasureRow,
+  finishErasure,
+  forgetName,
+  selectErasure,
+} from './erasure-store';
 
 const BUDGET_MS = 5_000;
 const HOUR_MS = 3_600_000;
@@ -48,12 +55,7 @@ export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<
     await database.asWorker((tx) => addErased(tx, id, { ...erased, blobs: 0, bytes: 0 }));
     more = erased.more;
   }
-  await database.asWorker((tx) =>
-    tx.query(
-      `update organization set name = id::text, default_from_name = null, announced_version = version where id = $1`,
-      [id],
-    ),
-  );
+  await database.asWorker((tx) => forgetName(tx, id));
   await deps.sharedState.delete(`identity:${id}`);
   await deps.scrub();
   await finish(deps, asked);
@@ -85,12 +87,8 @@ async function finish(deps: ErasureDeps, asked: ErasureRow): Promise<void> {
   const { id, requesterOrganization: organizationId } = asked;
   await versions.change(id, () =>
     database.asWorker(async (tx) => {
-      const { rowCount } = await tx.query(
-        'update erasure set finished_at = now() where id = $1 and finished_at is null',
-        [id],
-      );
-      if (rowCount === 0) return;
-      await tx.query('delete from organization where id = $1', [id]);
+      if (!(await finishErasure(tx, id))) return;
+      await deleteOrganization(tx, id);
       const done = (await selectErasure(tx, id))!;
       await tx.query(`select set_config('dak.organization_id', $1, true)`, [organizationId]);
       await audit.record(

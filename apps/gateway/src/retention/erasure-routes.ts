@@ -6,7 +6,7 @@ import { defineRoute, idParams, type Route } from '../http';
 import { nameField } from '../identity/fields';
 import type { IdentityCaller } from '../identity/identity-caller';
 import type { IdentityParts } from '../identity/identity-parts';
-import { insertErasure, selectErasure } from './erasure-store';
+import { insertErasure, lockOrganization, selectErasure } from './erasure-store';
 
 /** So long a request waits for the end of the erasure, which of a small organization comes at once. */
 const PATIENCE_MS = 15_000;
@@ -80,12 +80,8 @@ async function requestErasure(
   const { principal, requestId } = caller;
   await parts.store.acrossTenants(principal.organizationId, async (tx) => {
     // Held, so that nobody activates it at the same time.
-    const { rows } = await tx.query<{ name: string; status: string }>(
-      'select name, status from organization where id = $1::uuid for update',
-      [id],
-    );
-    const found = rows[0];
-    if (found === undefined) throw new NotFoundError('organization');
+    const found = await lockOrganization(tx, id);
+    if (found === null) throw new NotFoundError('organization');
     if ((await selectErasure(tx, id)) !== null) return;
     if (found.name !== name) {
       throw new RefusedError(

@@ -68,3 +68,35 @@ export async function addErased(
     [id, erased.rows, erased.blobs, erased.bytes],
   );
 }
+
+/** Of an organization that is being erased; nobody is told. */
+export async function forgetName(tx: SqlExecutor, id: string): Promise<void> {
+  await tx.query(
+    `update organization set name = id::text, default_from_name = null, announced_version = version where id = $1`,
+    [id],
+  );
+}
+
+/** @returns whether it was not finished before */
+export async function finishErasure(tx: SqlExecutor, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'update erasure set finished_at = now() where id = $1 and finished_at is null',
+    [id],
+  );
+  return rowCount > 0;
+}
+
+export async function deleteOrganization(tx: SqlExecutor, id: string): Promise<void> {
+  await tx.query('delete from organization where id = $1', [id]);
+}
+
+export async function lockOrganization(
+  tx: SqlExecutor,
+  id: string,
+): Promise<{ name: string; status: string } | null> {
+  const { rows } = await tx.query<{ name: string; status: string }>(
+    'select name, status from organization where id = $1::uuid for update',
+    [id],
+  );
+  return rows[0] ?? null;
+}

@@ -3,6 +3,7 @@ import type { Database } from '@dak/platform/postgres';
 import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import type { AuditLog } from '../audit/audit-log';
 import type { Keepers, Pace } from '../backend/keepers';
+import { selectRetentions } from './retention-store';
 
 const DAY_MS = 86_400_000;
 
@@ -108,17 +109,6 @@ async function applyTo(
     more = swept.more && (await goesOn?.()) !== false;
   }
   return report;
-}
-
-async function selectRetentions(
-  database: Database,
-): Promise<{ id: string; retentionDays: number | null }[]> {
-  const { rows } = await database.asWorker((tx) =>
-    tx.query<{ id: string; retentionDays: number | null }>(
-      `select id, retention_days as "retentionDays" from organization order by id`,
-    ),
-  );
-  return rows;
 }
 
 async function note(

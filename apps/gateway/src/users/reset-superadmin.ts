@@ -4,13 +4,7 @@ import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import { AuditLog } from '../audit/audit-log';
 import { GatewayStore } from '../database/gateway-store';
 import { Passwords } from '../identity/password';
-
-const FIND = `
-  select organization_id, id, email
-    from user_account
-   where role = 'superadmin'
-   order by created_at, id
-   limit 1`;
+import { selectSuperadmin } from './user-store';
 
 /**
  * Gives the first superadmin another password, for whoever owns the data: activates them and ends their sessions.
@@ -22,12 +16,9 @@ export async function resetSuperadmin(
 ): Promise<{ email: string; password: string }> {
   const store = new GatewayStore(databaseUrl);
   try {
-    const [found] = await store.database.asWorker(
-      async (tx) =>
-        (await tx.query<{ organization_id: string; id: string; email: string }>(FIND)).rows,
-    );
-    if (found === undefined) throw new NotFoundError('superadmin');
-    const { organization_id: organizationId, id, email } = found;
+    const found = await store.database.asWorker(selectSuperadmin);
+    if (found === null) throw new NotFoundError('superadmin');
+    const { organizationId, id, email } = found;
     const password = randomBytes(15).toString('base64url');
     // The salt is in the hash; the next login makes one with the deployment's own.
     const passwordHash = await new Passwords(randomBytes(32)).hash(email, password);

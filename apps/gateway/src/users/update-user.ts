@@ -9,6 +9,7 @@ import { toUserRecord, USER_INCLUDE } from '../identity/records';
 import { requireVersion } from '../identity/require-version';
 import { requireDepartments } from './require-departments';
 import type { updateUserBody } from './user-bodies';
+import { lockAdmins } from './user-store';
 
 type Body = z.output<typeof updateUserBody>;
 
@@ -66,21 +67,6 @@ export function updateUser(
     });
     return { status: 200, body: toUserRecord(row), version: row.version };
   });
-}
-
-/** Ids of the active admins, locked so that two demotions at once cannot both leave "another" one. */
-async function lockAdmins(tx: GatewayTransaction, organizationId: string): Promise<Set<string>> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id
-       from user_account
-      where organization_id = $1::uuid
-        and role <> 'user'
-        and active
-      order by id
-        for update`,
-    [organizationId],
-  );
-  return new Set(rows.map((row) => row.id));
 }
 
 function changesOf(before: ReturnType<typeof toUserRecord>, body: Body): Body {

@@ -18,7 +18,8 @@ import {
   type LaneClaim,
   type LaneConfigRow,
 } from './lane-store';
-import { cancelDeliveries, cancelUnreadable, postpone } from './recheck-owners';
+import { cancelUnreadable } from './recheck-owners';
+import { cancelDeliveries, postpone } from './waiting-store';
 
 export interface LaneHolderDeps {
   database: Database;

@@ -182,3 +182,21 @@ export function renderReplay(row: ReplayRow): WebhookReplayRecord {
     finished_at: row.finished_at,
   };
 }
+
+interface ReplayedEndpoint {
+  owner_user_id: string;
+  maker_scopes: string[] | null;
+  ordering: string;
+}
+
+/** Null when the endpoint does not exist any more. */
+export async function selectEndpointOf(
+  tx: SqlExecutor,
+  replay: Pick<ReplayRow, 'endpoint_id'>,
+): Promise<ReplayedEndpoint | null> {
+  const { rows } = await tx.query<ReplayedEndpoint>(
+    `select owner_user_id, maker_scopes, ordering from endpoint where id = $1`,
+    [replay.endpoint_id],
+  );
+  return rows[0] ?? null;
+}

@@ -5,10 +5,11 @@ import { insertDeliveries, type NewDelivery } from '../fan-out/fan-out-store';
 import { mayStillRead } from '../visibility/may-still-read';
 import {
   advanceReplay,
-  selectRepeated,
-  selectRunning,
   type RepeatedRow,
   type ReplayRow,
+  selectEndpointOf,
+  selectRepeated,
+  selectRunning,
 } from './replay-store';
 
 const BATCH = 500;
@@ -43,15 +44,10 @@ async function step(deps: ReplayDeps, replay: ReplayRow): Promise<boolean> {
   const { database } = deps;
   const { rows, endpoint } = await database.asWorker(async (tx) => ({
     rows: await selectRepeated(tx, replay, BATCH),
-    endpoint: (
-      await tx.query<{ owner_user_id: string; maker_scopes: string[] | null; ordering: string }>(
-        `select owner_user_id, maker_scopes, ordering from endpoint where id = $1`,
-        [replay.endpoint_id],
-      )
-    ).rows[0],
+    endpoint: await selectEndpointOf(tx, replay),
   }));
   const readable =
-    endpoint === undefined
+    endpoint === null
       ? () => false
       : await mayStillRead(deps, replay.organization_id, endpoint, rows);
   const deliveries = rows

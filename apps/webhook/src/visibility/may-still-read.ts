@@ -1,5 +1,6 @@
 import { seesWholeOrganization, type Role } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
+import { selectPerson } from './person-store';
 import { mayStillGet, type StoredDelivery } from './scopes-of-makers';
 import { readableBy, type VisibilityClient } from './readable-by';
 
@@ -27,14 +28,8 @@ export async function mayStillRead<Event extends RepeatedEvent>(
   events: readonly Event[],
 ): Promise<(event: Event) => boolean> {
   const ownerUserId = endpoint.owner_user_id;
-  const owner = await database.asWorker(async (tx) => {
-    const { rows } = await tx.query<{ role: Role; active: boolean; department_ids: string[] }>(
-      `select role, active, department_ids from person where organization_id = $1 and user_id = $2`,
-      [organizationId, ownerUserId],
-    );
-    return rows[0];
-  });
-  if (owner === undefined || !owner.active) return () => false;
+  const owner = await selectPerson(database, organizationId, ownerUserId);
+  if (owner === null || !owner.active) return () => false;
   const { role, department_ids: departmentIds } = owner;
   const readable = await mayReadNow(
     visibility,
