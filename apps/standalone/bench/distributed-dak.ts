@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DATABASES, type DatabaseUrls } from '@dak/platform/deployment';
 import { applyMigrations } from '@dak/platform/migrations';
 import { freePort } from '@dak/platform/lifecycle';
 import { CHECKOUT, waitFor, type BenchRun, type StartedProcess } from './bench-run';
@@ -13,7 +14,6 @@ import {
 import { ensureDebianPackage } from './debian-package';
 
 const REDIS = '/usr/bin/redis-server';
-const SERVICES = ['gateway', 'mail', 'webhook', 'log'] as const;
 
 export interface DistributedDak {
   readonly base_url: string;
@@ -100,9 +100,9 @@ function startService(run: BenchRun, name: string, env: NodeJS.ProcessEnv): Star
 }
 
 /** Each service's database under its runtime role; all of them are migrated already. */
-async function runtimeUrls(adminUrl: string): Promise<Record<(typeof SERVICES)[number], string>> {
+async function runtimeUrls(adminUrl: string): Promise<DatabaseUrls> {
   const urls = { gateway: '', mail: '', webhook: '', log: '' };
-  for (const service of SERVICES) {
+  for (const service of DATABASES) {
     const { url } = await applyMigrations({
       adminUrl,
       database: `dak_${service}`,

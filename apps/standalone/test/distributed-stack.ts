@@ -23,6 +23,7 @@ import {
   startStack,
   template,
   type Stack,
+  type StackDatabases,
   type StackOptions,
 } from './stack';
 
@@ -65,6 +66,16 @@ export function sharedSettings({ redisUrl, brokers }: SharedServers): Record<str
   };
 }
 
+/** Where the processes of a distributed run find each database. */
+export function databaseSettings(databases: StackDatabases): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(databases).map(([name, { url }]) => [
+      `DAK_${name.toUpperCase()}_DATABASE_URL`,
+      url,
+    ]),
+  );
+}
+
 /** The built programs, as `npm run start:distributed` runs them, on test databases. */
 async function startDistributedStack(
   servers: SharedServers,
@@ -82,10 +93,7 @@ async function startDistributedStack(
       dataDir,
       {
         ...sharedSettings(servers),
-        DAK_GATEWAY_DATABASE_URL: databases.gateway.url,
-        DAK_MAIL_DATABASE_URL: databases.mail.url,
-        DAK_WEBHOOK_DATABASE_URL: databases.webhook.url,
-        DAK_LOG_DATABASE_URL: databases.log.url,
+        ...databaseSettings(databases),
         DAK_MAIL_TRANSPORT: options.transport ?? 'capture',
         DAK_DNS_SERVERS: options.dnsServers ?? 'off',
         DAK_MAX_MESSAGE_BYTES: String(options.maxMessageBytes ?? 25 * 1024 * 1024),

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@dak/testing/waiting';
-import { describeDistributed, sharedSettings } from './distributed-stack';
+import { databaseSettings, describeDistributed, sharedSettings } from './distributed-stack';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { stackDatabases } from './stack';
 
@@ -93,10 +93,7 @@ describeDistributed('the doors, distributed', (servers) => {
       temporaryDataDir(),
       {
         ...sharedSettings(await servers()),
-        DAK_GATEWAY_DATABASE_URL: databases.gateway.url,
-        DAK_MAIL_DATABASE_URL: databases.mail.url,
-        DAK_WEBHOOK_DATABASE_URL: databases.webhook.url,
-        DAK_LOG_DATABASE_URL: databases.log.url,
+        ...databaseSettings(databases),
         DAK_TRUSTED_PROXIES: '127.0.0.0/8,::1',
       },
       { app: 'distributed', args: ['--replicas', 'gateway=1'] },

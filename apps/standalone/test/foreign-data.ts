@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { SERVICE_DATABASES } from '@dak/platform/deployment';
 import type { ApiReply } from '@dak/testing/api-client';
 import type { PlainRequest } from './plain-requests';
 import type { Stack } from './stack';
@@ -80,7 +81,7 @@ export async function idsOf(
   mailboxId: string | null = null,
 ): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const name of ['gateway', 'mail', 'webhook'] as const) {
+  for (const name of SERVICE_DATABASES) {
     const { adminUrl } = stack.databases[name];
     await withDatabase(adminUrl, async (database) => {
       const tables = await columnsByTable(database);

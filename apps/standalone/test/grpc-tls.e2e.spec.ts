@@ -6,7 +6,7 @@ import { uuidv7, type Principal } from '@dak/kernel';
 import { createClient, GrpcChannel, GrpcTls, PrincipalSigner } from '@dak/platform/grpc';
 import { createCertificateAuthority } from '@dak/testing/certificates';
 import { eventually } from '@dak/testing/waiting';
-import { describeDistributed, sharedSettings } from './distributed-stack';
+import { databaseSettings, describeDistributed, sharedSettings } from './distributed-stack';
 import { deliver, subjectsIn } from './mail-load';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
 import { stackDatabases } from './stack';
@@ -38,10 +38,7 @@ describeDistributed('services that show each other certificates', (servers) => {
       dataDir,
       {
         ...sharedSettings(await servers()),
-        DAK_GATEWAY_DATABASE_URL: databases.gateway.url,
-        DAK_MAIL_DATABASE_URL: databases.mail.url,
-        DAK_WEBHOOK_DATABASE_URL: databases.webhook.url,
-        DAK_LOG_DATABASE_URL: databases.log.url,
+        ...databaseSettings(databases),
         DAK_WEBHOOK_ALLOW: '127.0.0.1',
         DAK_GRPC_TLS_CERT: paths.cert,
         DAK_GRPC_TLS_KEY: paths.key,

@@ -1,10 +1,9 @@
+import { SERVICE_DATABASES } from '@dak/platform/deployment';
 import { columnsByTable, withDatabase } from './foreign-data';
 import { plainRoute, routeName, send, STOCK_PER_ROUND } from './plain-requests';
 import { leaveRuleTraces } from './rule-traces';
 import { startStack, type Stack } from './stack';
 import { createTenant, superadminSession, type Tenant } from './tenant';
-
-const DATABASES = ['gateway', 'mail', 'webhook'] as const;
 
 /** Holds no data of tenants: ids of events that a consumer has done. */
 const OPEN_TO_ALL: readonly string[] = ['inbox'];
@@ -37,7 +36,7 @@ describe('row-level security, after every route was used by two organizations', 
     await stack.close();
   });
 
-  it.each(DATABASES)('hides every table of %s from who names no tenant', async (name) => {
+  it.each(SERVICE_DATABASES)('hides every table of %s from who names no tenant', async (name) => {
     const { adminUrl, url } = stack.databases[name];
     const tables = [...(await withDatabase(adminUrl, columnsByTable)).keys()].filter(
       (table) => !OPEN_TO_ALL.includes(table),
@@ -84,7 +83,7 @@ describe('row-level security, after every route was used by two organizations', 
     });
   });
 
-  it.each(DATABASES)('shows a tenant its own rows of %s and no others', async (name) => {
+  it.each(SERVICE_DATABASES)('shows a tenant its own rows of %s and no others', async (name) => {
     const { adminUrl, url } = stack.databases[name];
     const tables = await withDatabase(adminUrl, columnsByTable);
     const tenantColumns = new Map<string, string>();
@@ -116,7 +115,7 @@ describe('row-level security, after every route was used by two organizations', 
     });
   });
 
-  it.each(DATABASES)(
+  it.each(SERVICE_DATABASES)(
     'holds for a role of %s that owns nothing and cannot bypass it',
     async (name) => {
       const { adminUrl, role } = stack.databases[name];

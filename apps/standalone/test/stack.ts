@@ -17,6 +17,7 @@ import { createMailService } from '@dak/mail';
 import { createWebhookService } from '@dak/webhook';
 import { VisibilityServiceService } from '@dak/contracts/mail';
 import { FolderBlobStore } from '@dak/platform/blobs';
+import { DATABASES, type DatabaseName } from '@dak/platform/deployment';
 import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { freePort } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
@@ -49,7 +50,7 @@ export interface StackOptions {
   otlpEndpoint?: string;
 }
 
-export type StackDatabases = Record<keyof typeof MIGRATIONS, TestDatabase>;
+export type StackDatabases = Record<DatabaseName, TestDatabase>;
 
 /** Everything that `npm start` runs, in the test's own process and on databases of its own. */
 export interface Stack {
@@ -69,12 +70,12 @@ export interface Stack {
 
 const ROOT = resolve(__dirname, '../../..');
 const HOST = '127.0.0.1';
-const MIGRATIONS = {
+const MIGRATIONS: Record<DatabaseName, string> = {
   gateway: 'apps/gateway/prisma/migrations',
   mail: 'apps/mail/prisma/migrations',
   webhook: 'apps/webhook/prisma/migrations',
   log: 'libs/platform/log/migrations',
-} as const;
+};
 
 /** Composed as `standalone.ts` does. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
@@ -201,14 +202,14 @@ async function traceTo(endpoint: string): Promise<() => Promise<void>> {
 }
 
 /** What a test database is made of. */
-export function template(name: keyof typeof MIGRATIONS): TestDatabaseOptions {
+export function template(name: DatabaseName): TestDatabaseOptions {
   return { name, migrationsFolder: join(ROOT, MIGRATIONS[name]) };
 }
 
 /** One for each service and the log, each with its tables. */
 export async function stackDatabases(undo: (() => unknown)[]): Promise<StackDatabases> {
   const databases: Partial<StackDatabases> = {};
-  for (const name of Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[]) {
+  for (const name of DATABASES) {
     const database = await createTestDatabase(template(name));
     undo.push(() => database.drop());
     databases[name] = database;

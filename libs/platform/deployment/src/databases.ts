@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { applyMigrations } from '@dak/platform/migrations';
 
+/** Each service has a database of its own, with what tenants have under row-level security. */
+export const SERVICE_DATABASES = ['gateway', 'mail', 'webhook'] as const;
+
 /** The databases of the services, and the log's; each has a role of its own. */
-export const DATABASES = ['gateway', 'mail', 'webhook', 'log'] as const;
+export const DATABASES = [...SERVICE_DATABASES, 'log'] as const;
 
 export type DatabaseName = (typeof DATABASES)[number];
 export type DatabaseUrls = Record<DatabaseName, string>;

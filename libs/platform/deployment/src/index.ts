@@ -13,7 +13,13 @@ export {
   type DataFolder,
   type Secrets,
 } from './data-folder';
-export { DATABASES, migrateAll, type DatabaseName, type DatabaseUrls } from './databases';
+export {
+  DATABASES,
+  SERVICE_DATABASES,
+  migrateAll,
+  type DatabaseName,
+  type DatabaseUrls,
+} from './databases';
 export { ADMIN_EMAIL, forgetFirstPassword, SUPERADMIN_EMAIL } from './first-passwords';
 export { newFirstRunSecrets, type FirstRunSecrets } from './first-run-secrets';
 export { lockJournalFolder } from './journal-lock';

@@ -2,6 +2,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from 'pg';
+import type { DatabaseName } from '@dak/platform/deployment';
 import {
   embeddedBinaries,
   systemBinaries,
@@ -12,7 +13,7 @@ import { eventually } from '@dak/testing/waiting';
 import { isAlive, startCluster, type RunServer } from '../src/index';
 
 const ROOT = resolve(__dirname, '../../../..');
-const FOLDERS = {
+const FOLDERS: Record<`dak_${DatabaseName}`, string> = {
   dak_gateway: 'apps/gateway/prisma/migrations',
   dak_mail: 'apps/mail/prisma/migrations',
   dak_webhook: 'apps/webhook/prisma/migrations',
