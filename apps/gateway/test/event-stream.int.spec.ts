@@ -308,7 +308,6 @@ describe('what a regular user sees', () => {
     const afterwards = event({ conversationId: theirs });
     await log.publish([afterwards]);
     await client.until('two', () => client.events().length === 2);
-    await pause(100);
     expect(client.ids()).toEqual([seen.id, afterwards.id]);
   });
 
@@ -318,17 +317,23 @@ describe('what a regular user sees', () => {
     const { body: department } = await admin.post('/departments', { name: `North ${uuidv7()}` });
     const conversationId = uuidv7();
     access.set(conversationId, ({ departmentIds }) => departmentIds.includes(department.id));
+    const own = uuidv7();
+    access.set(own, ({ userId }) => userId === member.id);
+    const everything = await open();
     const client = await open({ credential: member.session });
     await publish(1, { conversationId });
-    await pause(300);
-    expect(client.ids()).toEqual([]);
-    await admin.put(`/departments/${department.id}/members`, { user_ids: [member.id] });
-    const [id] = await publish(1, { conversationId });
+    await everything.until('one', () => everything.events().length === 1);
+    const [first] = await publish(1, { conversationId: own });
     await client.until('one', () => client.events().length === 1);
+    await admin.put(`/departments/${department.id}/members`, { user_ids: [member.id] });
+    const [second] = await publish(1, { conversationId });
+    await client.until('two', () => client.events().length === 2);
     await admin.put(`/departments/${department.id}/members`, { user_ids: [] });
     await publish(1, { conversationId });
-    await pause(300);
-    expect(client.ids()).toEqual([id]);
+    await everything.until('four', () => everything.events().length === 4);
+    const [third] = await publish(1, { conversationId: own });
+    await client.until('three', () => client.events().length === 3);
+    expect(client.ids()).toEqual([first, second, third]);
   });
 
   it('is also decided by what they may read now when they come back', async () => {
@@ -343,8 +348,9 @@ describe('what a regular user sees', () => {
     access.set(conversationId, ({ userId }) => userId === member.id);
     const client = await open({ credential: member.session, lastEventId: first! });
     await client.until('one', () => client.events().length === 1);
-    await pause(100);
-    expect(client.ids()).toEqual([id]);
+    const [last] = await publish(1, { conversationId });
+    await client.until('two', () => client.events().length === 2);
+    expect(client.ids()).toEqual([id, last]);
   });
 
   it('waits while nobody can say who may read', async () => {
@@ -354,7 +360,7 @@ describe('what a regular user sees', () => {
     clients.push(client);
     await client.ready();
     const [id] = await failing.publish(member.id);
-    await pause(400);
+    await eventually(() => failing.asked() >= 2);
     expect(client.ids()).toEqual([]);
     failing.heal();
     await client.until('one', () => client.events().length === 1);
@@ -446,15 +452,19 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 async function startGatewayWithFailingReaders() {
   const ownLog = await openTestLog();
   let isDown = true;
+  let asked = 0;
   const allowed = new Set<string>();
   const own = await startGateway({
     log: ownLog.log,
-    findReaders: (_, places) =>
-      isDown
+    findReaders: (_, places) => {
+      asked += 1;
+      return isDown
         ? Promise.reject(new Error('down'))
-        : Promise.resolve(places.map(() => ({ mayRead: allowed, maySend: allowed }))),
+        : Promise.resolve(places.map(() => ({ mayRead: allowed, maySend: allowed })));
+    },
   });
   return {
+    asked: () => asked,
     baseUrl: own.baseUrl,
     heal: () => (isDown = false),
     async member() {

@@ -47,14 +47,6 @@ async function admin<Row>(text: string, values: unknown[] = []): Promise<Row[]> 
   });
 }
 
-async function untilEnded(check: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!check()) {
-    if (Date.now() > deadline) throw new Error('nothing has given way');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 async function eventTypes(): Promise<string[]> {
   return (await outboxEvents(sending.mail.database)).map(({ type }) => type);
 }
@@ -237,7 +229,7 @@ it('serves a healthy server beside more organizations with tarpits than there ar
     const request = composeRequest({ mailboxId: id, to });
     await sending.handlers.compose(request, contextOf(neighbor));
   }
-  await untilEnded(() => ended > 0);
+  await eventually(() => ended > 0);
   const id = await send(['ann@healthy.example']);
   await untilDeliveries(sending, caller, id, (all) => all[0]?.state === 'sent');
   await worker.stop(0);
@@ -283,7 +275,8 @@ describe('after a crash', () => {
   it('another process leaves a lease alone until it has run out', async () => {
     const id = await abandoned(null, 'somebody');
     const worker = await sending.worker(relayTo(sink.port), { leaseSeconds: 0.3 });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const other = await send(['a@one.example']);
+    await untilDeliveries(sending, caller, other, ([one]) => one?.state === 'sent');
     expect(await deliveriesOf(sending, caller, id)).toMatchObject([{ state: 'sending' }]);
     await admin(`update delivery set lease_until = now() - interval '1 second'`);
     await untilDeliveries(sending, caller, id, ([one]) => one?.state === 'sent');

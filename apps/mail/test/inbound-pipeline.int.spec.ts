@@ -234,8 +234,12 @@ test('a started pipeline stores what it is woken for', async () => {
 test('no batch is begun while arrivals have precedence, and all is stored after', async () => {
   const box = await newMailbox();
   let hasPrecedence = true;
+  let asked = 0;
   const yielding = await openInbound(mail.database, {
-    mustYield: () => hasPrecedence,
+    mustYield: () => {
+      asked += 1;
+      return hasPrecedence;
+    },
     pollMs: 10,
   });
   await yielding.pipeline.start();
@@ -249,7 +253,8 @@ test('no batch is begun while arrivals have precedence, and all is stored after'
     }),
   ]);
   yielding.pipeline.wake();
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  const before = asked;
+  await eventually(() => asked > before + 5);
   expect(await spoolSize(box.organizationId)).toBe(1);
 
   hasPrecedence = false;

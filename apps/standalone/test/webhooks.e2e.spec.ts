@@ -305,17 +305,24 @@ describeOnBothRuns('webhooks', (startStack) => {
     const other = await createTenant(stack, 'marksuspended');
     const sink = await openSink();
     sink.status = 500;
-    await subscribe(other.client, sink);
+    const webhook = await subscribe(other.client, sink);
+    const control = await openSink();
+    await subscribe(tenant.client, control);
     const conversationId = await receive(other.open, other);
     await arrival(sink, conversationId);
+    const dueAt = await eventually('the time of the second attempt', async () => {
+      const { body } = await other.client.get(`/webhooks/${webhook.id}/deliveries`);
+      const [delivery] = body.data as { attempts: number; next_attempt_at: string | null }[];
+      return delivery?.attempts === 1 && delivery.next_attempt_at;
+    });
     const platform = stack.client(await superadminSession(stack));
     const become = (status: string) =>
       platform.patch(`/admin/organizations/${other.organizationId}`, { status });
     await become('suspended');
     sink.status = 204;
     const before = sink.requests.length;
-    // The second attempt is due 4 to 6 s after the first.
-    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    await eventually('the second attempt is due', () => Date.now() > Date.parse(dueAt));
+    await arrival(control, await receive(tenant.open));
     expect(sink.requests).toHaveLength(before);
     const tried = sink.of(conversationId).length;
     await become('active');

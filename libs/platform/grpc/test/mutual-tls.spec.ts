@@ -2,8 +2,8 @@ import { connect } from 'node:http2';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createCertificateAuthority, type CertificateAuthority } from '@dak/testing/certificates';
+import { eventually } from '@dak/testing/waiting';
 import { GrpcChannel, GrpcTls, openGrpcTls, PrincipalSigner, createClient } from '../src/index';
 import { EchoService, principal, privateKey, startEchoServer } from './echo-service';
 
@@ -104,12 +104,14 @@ describe('gRPC between services with certificates', () => {
     const { tls: newOnly } = certified(other, other.cert, 'gateway');
     await expect(call(`localhost:${port}`, newOnly)).rejects.toMatchObject({ kind: 'unavailable' });
     server.replace(other, 'localhost');
-    await awaitWord(said, 'the certificate between services was read again');
+    await eventually(() => said.includes('the certificate between services was read again'));
     expect(await call(`localhost:${port}`, newOnly)).toBe('hello');
     expect(await call(`localhost:${port}`, trusting)).toBe('hello');
 
     server.replace({ ...other, issue: () => ({ cert: 'broken', key: 'broken' }) }, 'localhost');
-    await awaitWord(said, 'the new certificate between services is not usable, the old one stays');
+    await eventually(() =>
+      said.includes('the new certificate between services is not usable, the old one stays'),
+    );
     expect(await call(`localhost:${port}`, newOnly)).toBe('hello');
   });
 
@@ -141,14 +143,7 @@ function tlsCallWithoutCertificate(port: number, ca: string): Promise<void> {
     });
     request.on('error', reject);
     request.on('response', () => resolve());
+    request.on('close', () => session.destroy());
     request.end(Buffer.alloc(5));
   });
-}
-
-async function awaitWord(said: readonly string[], message: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!said.includes(message)) {
-    if (Date.now() > deadline) throw new Error(`not said: ${message}; but ${said.join('; ')}`);
-    await delay(20);
-  }
 }
