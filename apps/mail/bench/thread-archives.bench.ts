@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { leaveRunServers } from '@dak/testing/database';
 import { threadGroups } from '../src/conversations/threading/thread-groups';
 import type { ThreadMessage } from '../src/conversations/threading/threading';
-import { contentHash } from '../src/receiving/pipeline/content-identity';
 import { threadMessage } from '../src/receiving/pipeline/thread-message';
 import { readMessage } from '../src/receiving/reading/read-message';
 import { openInbound } from '../test/inbound-fixtures';
@@ -38,7 +38,7 @@ function parsed({ id, raw }: ArchiveMessage): ThreadMessage {
   return threadMessage(readMessage(raw), {
     id,
     mailboxAddress: 'archive@reader.example',
-    contentHash: contentHash(raw).toString('hex'),
+    contentHash: createHash('sha256').update(raw).digest('hex'),
     receivedAt: 0,
   });
 }

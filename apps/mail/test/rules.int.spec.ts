@@ -1,4 +1,6 @@
 import { uuidv7, type Principal } from '@dak/kernel';
+import { matchInPlace } from '../src/rules/evaluation/pattern-matcher';
+import { runRules } from '../src/rules/runs/run-rules';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
 import { openRules, recordOf, ruleDefinition, type Rules, type StoredRule } from './rule-fixtures';
 
@@ -48,6 +50,40 @@ describe('rules on mail that arrives', () => {
         { type: 'add_labels', outcome: 'failed', error: expect.stringContaining('take too long') },
       ]);
     }
+  });
+
+  it('hold no connection while their expressions are worked out, and act on what they are by then', async () => {
+    const rule = await rules.create(admin, {
+      conditions: [{ field: 'body', operator: 'matches', value: '^a{3}$' }],
+      actions: [{ type: 'add_labels', labels: ['first'] }],
+    });
+    const arrival = await rules.store(admin, mailbox.id, { bodyText: 'a'.repeat(60_000) });
+    const idle: boolean[] = [];
+    const patterns: typeof matchInPlace = {
+      ...matchInPlace,
+      match: async (organizationId, tests) => {
+        const { pool } = rules.database;
+        idle.push(pool.idleCount === pool.totalCount && pool.waitingCount === 0);
+        if (idle.length === 1) {
+          await rules.handlers.updateRule(
+            {
+              id: rule.id,
+              fields: ['conditions'],
+              rule: ruleDefinition({
+                conditions: [{ field: 'body', operator: 'matches', value: '^a{4}' }],
+              }),
+            },
+            contextOf(admin),
+          );
+        }
+        return matchInPlace.match(organizationId, tests);
+      },
+    };
+    await runRules({ ...rules.deps, patterns }, admin.organizationId, [arrival]);
+    expect(idle).toEqual([true, true]);
+    expect(await rules.conversation(admin, arrival.conversationId)).toMatchObject({
+      labels: ['first'],
+    });
   });
 
   it('change the conversation with every action, and tell who did it', async () => {

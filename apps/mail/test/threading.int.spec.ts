@@ -98,12 +98,13 @@ test('any order and any batches of arrival, two workers at once and copies give 
               : `${one.words}\n\nOn Monday ann@x.example wrote:\n> ${one.quotes}\n`,
           ),
         );
+        const hashes = await Promise.all(raws.map(contentHash));
         const defined = threadGroups(
           raws.map((raw, index) =>
             threadMessage(readMessage(raw), {
               id: `m${index}@x`,
               mailboxAddress: box.address,
-              contentHash: contentHash(raw).toString('hex'),
+              contentHash: hashes[index]!.toString('hex'),
               receivedAt: start,
             }),
           ),

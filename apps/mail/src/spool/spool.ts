@@ -12,8 +12,12 @@ const GROUP_ROWS = 512;
 const GROUP_BYTES = 8 * 1024 * 1024;
 
 export interface Spool {
-  /** Resolves when the entries are durable: all of them, or none and the promise rejects. */
-  append(entries: readonly SpoolEntry[]): Promise<void>;
+  /**
+   * Resolves when the entries are durable: all of them, or none and the promise rejects.
+   * @param onPlaced called once their bytes lie in the blob store and are not needed in memory any more; not for
+   * small ones, which go into the row
+   */
+  append(entries: readonly SpoolEntry[], onPlaced?: () => void): Promise<void>;
   /** Resolves when nothing waits and nothing is being written. Never rejects. */
   idle(): Promise<void>;
 }
@@ -53,12 +57,14 @@ export function createSpool({ database, blobs, onAppended }: SpoolOptions): Spoo
     },
   );
   return {
-    async append(entries) {
-      if (entries.length === 0) return;
-      const placed = entries.some(isLarge)
-        ? await Promise.all(entries.map((entry) => placeLarge(blobs, entry)))
-        : entries;
-      await commit.submit(placed);
+    append(entries, onPlaced) {
+      if (entries.length === 0) return Promise.resolve();
+      if (!entries.some(isLarge)) return commit.submit(entries);
+      // Nothing here may hold the given entries while the database lets the rows wait: their bytes are large.
+      return Promise.all(entries.map((entry) => placeLarge(blobs, entry))).then((placed) => {
+        if (placed.every(({ raw }) => raw === null)) onPlaced?.();
+        return commit.submit(placed);
+      });
     },
     idle: () => commit.idle(),
   };

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -26,6 +27,22 @@ describe('FolderBlobStore', () => {
     const before = await stat(path);
     await store.put(ORGANIZATION, Buffer.from('once'));
     expect((await stat(path)).ino).toBe(before.ino);
+  });
+
+  it('lets others have their turn while it names large content', async () => {
+    const store = await FolderBlobStore.open(root);
+    let turns = 0;
+    let turn = setImmediate(function count() {
+      // The first file appears once the name is known.
+      if (readdirSync(join(root, 'incoming')).length > 0) return;
+      turns += 1;
+      turn = setImmediate(count);
+    });
+    const content = Buffer.alloc(20 * 1024 * 1024, 'x');
+    const { sha256 } = await store.put(ORGANIZATION, content);
+    clearImmediate(turn);
+    expect(sha256).toBe(createHash('sha256').update(content).digest('hex'));
+    expect(turns).toBeGreaterThanOrEqual(19);
   });
 
   it('notices damaged bytes when asked to verify', async () => {

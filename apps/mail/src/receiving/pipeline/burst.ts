@@ -1,7 +1,10 @@
 export interface BurstOptions {
   /** Messages per second above which arrivals are a burst: about what can be stored meanwhile. @default 400 */
   readonly perSecond?: number;
-  /** Longest time that one burst has precedence, and the shortest before the next has. @default 5000 ms */
+  /**
+   * Longest time that one burst has precedence, and the shortest before the next has: others' mail is to be seen within
+   * five seconds. @default 3000 ms
+   */
   readonly maxMs?: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -22,7 +25,7 @@ const MEMORY_MS = 100;
  * seconds. Measured on two cores, accepting is some two times faster for it. The limit keeps a flood
  * that does not end from growing the spool for ever: from then on both share the machine.
  */
-export function watchBurst({ perSecond = 400, maxMs = 5_000, now }: BurstOptions): Burst {
+export function watchBurst({ perSecond = 400, maxMs = 3_000, now }: BurstOptions): Burst {
   let level = 0;
   let levelAt = now();
   let startedAt: number | null = null;

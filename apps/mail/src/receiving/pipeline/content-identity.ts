@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 
 /**
  * Fields that differ between two copies of one message: what relays add on the way (RFC 5321 §4.4,
@@ -23,25 +24,33 @@ const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
+/** Octets after which others have their turn: a few milliseconds. */
 const CHUNK = 1024 * 1024;
 
 /**
  * SHA-256 of a message without trace fields, line ends and trailing empty lines: the same for every
  * copy of it, whether it came over SMTP or out of a mailbox file.
  */
-export function contentHash(raw: Uint8Array): Buffer {
+export async function contentHash(raw: Uint8Array): Promise<Buffer> {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const hash = createHash('sha256');
   let end = bytes.length;
   while (end > 0 && (bytes[end - 1] === LF || bytes[end - 1] === CR)) end -= 1;
   let position = 0;
+  let turnAt = CHUNK;
+  let isBody = false;
   while (position < end) {
-    const fieldEnd = endOfField(bytes, position, end);
-    if (isEmptyLine(bytes, position)) break;
-    if (!isTraceField(bytes, position, fieldEnd)) addWithoutCr(hash, bytes, position, fieldEnd);
-    position = fieldEnd;
+    if (position >= turnAt) {
+      await turn();
+      turnAt = position + CHUNK;
+    }
+    isBody ||= isEmptyLine(bytes, position);
+    const next = isBody ? Math.min(end, position + CHUNK) : endOfField(bytes, position, end);
+    if (isBody || !isTraceField(bytes, position, next)) {
+      addWithoutCr(hash, bytes, position, next);
+    }
+    position = next;
   }
-  addWithoutCr(hash, bytes, position, end);
   return hash.digest();
 }
 
@@ -83,8 +92,11 @@ function isTraceField(bytes: Buffer, start: number, end: number): boolean {
 }
 
 function addWithoutCr(hash: Hash, bytes: Buffer, start: number, end: number): void {
-  for (let from = start; from < end; from += CHUNK) {
-    const to = Math.min(end, from + CHUNK);
-    hash.update(bytes.toString('latin1', from, to).replaceAll('\r', ''), 'latin1');
+  const kept = Buffer.allocUnsafe(end - start);
+  let length = 0;
+  for (let position = start; position < end; position += 1) {
+    const octet = bytes[position]!;
+    if (octet !== CR) kept[length++] = octet;
   }
+  hash.update(kept.subarray(0, length));
 }

@@ -121,19 +121,21 @@ export async function storeBlobs(
   readings: readonly MessageReading[],
   notice: string | null = null,
 ): Promise<ReadEntry[]> {
-  const contents = [
-    ...raws,
+  const hashes = await Promise.all(raws.map(contentHash));
+  const references = await blobs.putMany(organizationId, [
+    // The large ones are there since they came.
+    ...raws.filter((_, index) => entries[index]!.rawSha256 === null),
     ...readings.flatMap((reading) => reading.attachments.map(({ content }) => content)),
-  ];
-  const references = await blobs.putMany(organizationId, contents);
+  ]);
+  const stored = references.values();
   return entries.map((entry, index) => {
     const reading = withoutContents(readings[index]!);
-    const hash = contentHash(raws[index]!);
+    const hash = hashes[index]!;
     return {
       entry,
       messageId: uuidv7(),
       reading,
-      rawSha256: references[index]!.sha256,
+      rawSha256: entry.rawSha256 ?? stored.next().value!.sha256,
       contentHash: hash.toString('hex'),
       dedupeKey:
         entry.source === 'import'

@@ -63,12 +63,6 @@ export class ContentGathering {
     return Buffer.concat([front, ...slices], front.length + this.#held);
   }
 
-  /** The pieces without a copy, while there is only one; for a look at the header section. */
-  get content(): Buffer {
-    if (this.#slices.length !== 1) this.#slices = [Buffer.concat(this.#slices)];
-    return this.#slices[0]!;
-  }
-
   /** Gives the octets back to the budget. May be called more than once. */
   release(): void {
     for (const budget of this.budgets) budget.used -= this.#held;

@@ -74,13 +74,19 @@ export function createInbound(options: InboundOptions): Inbound {
   ): Promise<number> => {
     const handlers: SmtpHandlers = {
       resolveRecipient: (recipient) => directory.resolve(recipient),
-      // The trace of a mail begins here.
-      accept: (delivery) =>
-        inSpan(
+      // The trace of a mail begins here. Its span lives until the outcome, and must not hold the content.
+      accept: (delivery, onPlaced) => {
+        let given: SmtpDelivery | null = delivery;
+        return inSpan(
           `${protocol} accept`,
           { kind: 'server', attributes: { 'dak.queue_id': delivery.queueId }, parent: null },
-          (traceparent) => accept(spool, delivery, protocol, traceparent ?? null),
-        ),
+          (traceparent) => {
+            const taken = given!;
+            given = null;
+            return accept(spool, entriesOf(taken, protocol, traceparent ?? null), taken, onPlaced);
+          },
+        );
+      },
     };
     const listener = await createSmtpListener({
       protocol,
@@ -114,13 +120,23 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 }
 
-/** One entry per mailbox, however many of its addresses the envelope names. */
-async function accept(
+/** Holds no content while it waits. */
+function accept(
   spool: Spool,
+  entries: readonly SpoolEntry[],
+  { recipients }: SmtpDelivery,
+  onPlaced: () => void,
+): Promise<AcceptOutcome[]> {
+  const outcomes = recipients.map((): AcceptOutcome => ({ kind: 'accepted' }));
+  return spool.append(entries, onPlaced).then(() => outcomes);
+}
+
+/** One per mailbox, however many of its addresses the envelope names. */
+function entriesOf(
   delivery: SmtpDelivery,
   source: 'smtp' | 'lmtp',
   traceparent: string | null,
-): Promise<AcceptOutcome[]> {
+): SpoolEntry[] {
   const entries = new Map<string, SpoolEntry>();
   for (const { address, target } of delivery.recipients) {
     const key = `${target.organizationId}:${target.mailboxId}`;
@@ -143,6 +159,5 @@ async function accept(
       }),
     );
   }
-  await spool.append([...entries.values()]);
-  return delivery.recipients.map(() => ({ kind: 'accepted' }));
+  return [...entries.values()];
 }

@@ -69,6 +69,7 @@ export interface SmtpHandlers {
   /**
    * Called once per message after the final dot; resolve only when the message is durable. Outcomes
    * stand in the order of `delivery.recipients`. A rejected promise becomes 451 4.3.0 for all.
+   * @param onPlaced to be called when the content is not needed in memory any more, if that is before the outcome
    */
-  accept(delivery: SmtpDelivery): Promise<readonly AcceptOutcome[]>;
+  accept(delivery: SmtpDelivery, onPlaced: () => void): Promise<readonly AcceptOutcome[]>;
 }

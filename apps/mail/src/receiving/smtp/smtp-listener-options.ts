@@ -15,7 +15,10 @@ export interface SmtpLimits {
    * have that size, and large senders stay far below it (the most seen of one /24 are some dozens).
    */
   readonly sessionsPerNetwork: number;
-  /** Octets of all messages being received or made durable at the same time. */
+  /**
+   * Octets of all messages being received or made durable at the same time; each is copied once on its way, so that
+   * up to twice as much is in memory. Who finds no room comes again later.
+   */
   readonly maxInFlightBytes: number;
   /** The part of it that one client can take. */
   readonly maxInFlightBytesPerClient: number;
@@ -42,8 +45,8 @@ export const DEFAULT_SMTP_LIMITS: SmtpLimits = {
   maxSessions: 1000,
   sessionsPerClient: 20,
   sessionsPerNetwork: 250,
-  maxInFlightBytes: 256 * 1024 * 1024,
-  maxInFlightBytesPerClient: 192 * 1024 * 1024,
+  maxInFlightBytes: 128 * 1024 * 1024,
+  maxInFlightBytesPerClient: 96 * 1024 * 1024,
   maxReceivedFields: 30,
   idleTimeoutMs: 300_000,
   beforeMailMs: 30_000,

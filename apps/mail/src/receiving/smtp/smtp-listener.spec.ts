@@ -248,6 +248,30 @@ describe('the SMTP listener', () => {
     expect(await dialog.say('RCPT TO:<ann@y.example>\r\n')).toMatch(/^451 4\.3\.0 /);
   });
 
+  it('frees the room of a message that is on the disk, though its outcome is open', async () => {
+    let conclude: (outcomes: AcceptOutcome[]) => void = () => undefined;
+    const taken: number[] = [];
+    await start({
+      handlers: {
+        resolveRecipient: async () => ({ kind: 'deliver', target }),
+        accept: (_, onPlaced) => {
+          taken.push(listener.inFlightBytes);
+          onPlaced();
+          taken.push(listener.inFlightBytes);
+          return new Promise((resolve) => (conclude = resolve));
+        },
+      },
+    });
+    await begin();
+    const answered = deliver(`${'x'.repeat(5000)}\r\n`);
+    while (taken.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    conclude([{ kind: 'accepted' }]);
+    expect(await answered).toMatch(/^250 /);
+    expect(taken[0]).toBeGreaterThan(4000);
+    expect(taken[1]).toBe(0);
+    expect(listener.inFlightBytes).toBe(0);
+  });
+
   it('drops a message whose sender goes away, and frees its room', async () => {
     await start();
     await begin();

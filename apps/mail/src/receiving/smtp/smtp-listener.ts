@@ -222,9 +222,6 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
     stream.on('end', () => {
       if (gathering.tooLarge) return settle(refusals.tooLarge(limits.maxMessageBytes));
       if (gathering.overBudget) return settle(refusals.outOfMemory());
-      if (countReceivedFields(gathering.content) > limits.maxReceivedFields) {
-        return settle(refusals.loop());
-      }
       const delivery = toDelivery(
         options.hostName,
         session,
@@ -232,25 +229,33 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
         gathering,
         lmtp,
       );
+      // Ours is one more.
+      if (countReceivedFields(delivery.raw) > limits.maxReceivedFields + 1) {
+        return settle(refusals.loop());
+      }
+      // What follows lives as long as the outcome is awaited, and must not hold the content.
+      const { queueId, recipients } = delivery;
       const answer = (outcomes: readonly AcceptOutcome[]) => {
         if (lmtp) {
           settle(
             null,
             transaction.replies.map((index) =>
-              refused(replyToOutcome(outcomes[index] ?? { kind: 'deferred' }, delivery.queueId)),
+              refused(replyToOutcome(outcomes[index] ?? { kind: 'deferred' }, queueId)),
             ),
           );
           return;
         }
-        const reply = replyToOutcomes(outcomes, delivery.queueId);
+        const reply = replyToOutcomes(outcomes, queueId);
         if (typeof reply === 'string') settle(null, reply);
         else settle(reply);
       };
-      handlers.accept(delivery).then(answer, (error: unknown) => {
-        log.error({ err: error, queueId: delivery.queueId }, 'message not accepted');
-        const kind = isStorageFull(error) ? ('storage_full' as const) : ('deferred' as const);
-        answer(delivery.recipients.map(() => ({ kind })));
-      });
+      handlers
+        .accept(delivery, () => releaseContent(client, gathering))
+        .then(answer, (error: unknown) => {
+          log.error({ err: error, queueId }, 'message not accepted');
+          const kind = isStorageFull(error) ? ('storage_full' as const) : ('deferred' as const);
+          answer(recipients.map(() => ({ kind })));
+        });
     });
   };
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createPatternMatcher, matchInPlace, type PatternMatcher } from './pattern-matcher';
 import type { PatternTest } from './pattern-tests';
@@ -65,6 +65,13 @@ describe('matching the expressions of rules', () => {
     const rested = performance.now();
     await matcher.rest('one');
     expect(performance.now() - rested).toBeGreaterThan(took);
+  });
+
+  it('yields the processors to every other thread', async () => {
+    matcher = createPatternMatcher({ workerFile });
+    await matcher.match('one', [{ pattern: 'a{2}', text }]);
+    const niceness = readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)));
+    expect(Math.max(...niceness)).toBeGreaterThanOrEqual(10 + Math.min(...niceness));
   });
 
   it('ends what takes too long, keeps the answers before, and goes on', async () => {

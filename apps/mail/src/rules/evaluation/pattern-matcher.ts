@@ -4,6 +4,7 @@ import { FairQueue } from '../../receiving/reading/fair-queue';
 import { decodeAnswer, type PatternJob, type PatternWorkerData } from './pattern-protocol';
 import {
   answersOf,
+  isCheap,
   patternsInPlace,
   runPatternTests,
   type PatternAnswer,
@@ -13,6 +14,7 @@ import {
 
 /** Works out what the regular expressions of rules say of a message. */
 export interface PatternMatcher {
+  /** Not to be awaited inside a transaction. */
   match(organizationId: string, tests: readonly PatternTest[]): Promise<PatternAnswers>;
   /** The organization's expressions have taken long lately: its mail is to be taken in small groups. */
   isCostly(organizationId: string): boolean;
@@ -24,7 +26,7 @@ export interface PatternMatcher {
 export interface PatternMatcherOptions {
   /** The bundled worker of the mail service. */
   workerFile: string;
-  /** Milliseconds that the expressions for one message may take. @default 2000 */
+  /** Milliseconds that the expressions for one message may take; they yield to everything else. @default 30000 */
   timeoutMs?: number;
 }
 
@@ -33,10 +35,6 @@ interface WaitingJob extends PatternJob {
   readonly done: () => void;
 }
 
-/** Characters of text × characters of pattern that are not worth a hop: well below a millisecond. */
-const MAX_IN_PLACE = 20_000;
-/** A repetition count makes a short pattern a large program. */
-const COUNTED = /\{\d/;
 /** Milliseconds of rest for each of work: an organization has at most a quarter of one processor. */
 const REST_FACTOR = 3;
 const MAX_REST_MS = 30_000;
@@ -53,7 +51,7 @@ const MAX_REMEMBERED = 10_000;
  */
 export function createPatternMatcher({
   workerFile,
-  timeoutMs = 2_000,
+  timeoutMs = 30_000,
 }: PatternMatcherOptions): PatternMatcher {
   const queue = new FairQueue<WaitingJob>(({ organizationId }) => organizationId);
   const costs = new Map<string, { freeAt: number; costlyUntil: number }>();
@@ -146,10 +144,7 @@ export function createPatternMatcher({
 
   return {
     async match(organizationId, tests) {
-      const size = tests.reduce((sum, { pattern, text }) => sum + pattern.length * text.length, 0);
-      if (size <= MAX_IN_PLACE && !tests.some(({ pattern }) => COUNTED.test(pattern))) {
-        return patternsInPlace();
-      }
+      if (isCheap(tests)) return patternsInPlace();
       return answersOf(tests, await matchInWorker(organizationId, tests));
     },
     isCostly: (organizationId) => (costs.get(organizationId)?.costlyUntil ?? 0) > performance.now(),

@@ -43,6 +43,17 @@ export function patternTestsOf(
   return tests;
 }
 
+/** Characters of text × characters of pattern that are not worth a hop: well below a millisecond. */
+const CHEAP = 20_000;
+/** A repetition count makes a short pattern a large program. */
+const COUNTED = /\{\d/;
+
+/** Whether tests may be worked out where they are asked. */
+export function isCheap(tests: readonly PatternTest[]): boolean {
+  const size = tests.reduce((sum, { pattern, text }) => sum + pattern.length * text.length, 0);
+  return size <= CHEAP && !tests.some(({ pattern }) => COUNTED.test(pattern));
+}
+
 /**
  * Works tests out, the cheapest first, so that a rule that is within reason has its answer whatever others of the
  * same organization ask.

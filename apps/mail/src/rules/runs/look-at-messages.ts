@@ -1,13 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { uuidv7 } from '@dak/kernel';
-import { inSpan } from '@dak/platform/telemetry';
 import type { Access } from '../../mailboxes/visibility-store';
 import { accessOf } from '../definition/check-references';
 import { covers, existedAt, type Action, type Rule } from '../definition/rule';
 import { evaluateRule } from '../evaluation/evaluate-rule';
-import type { PatternMatcher } from '../evaluation/pattern-matcher';
-import { patternTestsOf } from '../evaluation/pattern-tests';
 import type { StoredRuleMessage } from '../evaluation/rule-message-store';
+import type { PatternAnswersOf } from '../evaluation/rule-patterns';
 import type { Arrival, RuleLook } from './rule-match';
 import type { ActionOutcome } from './rule-run-store';
 import { isAtLeast, type Standing } from './standing';
@@ -16,15 +14,6 @@ import { isAtLeast, type Standing } from './standing';
 export const MAX_CAUSATION_DEPTH = 8;
 /** Milliseconds of matching before others get their turn. */
 const SLICE_MS = 15;
-
-/** Messages that may be looked at together however long that takes, and milliseconds for more of them. */
-export const COSTLY_TOGETHER = 2;
-const COSTLY_MS = 1_000;
-
-/** Too much for one transaction: the messages are to be taken in smaller groups. */
-export class CostlyTogether extends Error {
-  override readonly name = 'CostlyTogether';
-}
 
 const TOO_COSTLY =
   'The regular expressions of the rules take too long for this mail, so this rule was not decided: use smaller repetitions, or fewer rules with expressions.';
@@ -38,16 +27,21 @@ export interface LookedAtMessage {
  * Puts messages, in order, before the rules that cover their mailboxes, in their order. Labels that an
  * earlier rule gives or takes are there for the conditions of later ones. Nothing is done yet.
  * @param rules in their order
- * @throws CostlyTogether when the expressions for several messages take long
+ * @throws AnswersMissing when expressions are to be worked out first
  */
 export async function lookAtMessages(
   messages: readonly LookedAtMessage[],
   rules: readonly Rule[],
   standing: Standing,
-  organizationId: string,
-  matcher: PatternMatcher,
+  answersOf: PatternAnswersOf,
 ): Promise<RuleLook[]> {
-  const began = performance.now();
+  const answers = await answersOf(
+    messages.map(({ arrival, message }) => ({
+      message,
+      traceparent: arrival.traceparent,
+      rules: rules.filter((rule) => looksAt(rule, arrival, message, standing)),
+    })),
+  );
   const looks: RuleLook[] = [];
   const labels = new Map(
     messages.map(({ message }) => [message.conversationId, message.labels] as const),
@@ -55,25 +49,10 @@ export async function lookAtMessages(
   let sliceStart = performance.now();
   for (const { arrival, message } of messages) {
     const { conversationId } = message;
-    const own = rules.filter(
-      (rule) =>
-        covers(rule, message.mailboxId) &&
-        existedAt(rule, arrival.occurredAt) &&
-        standing.ownerAccess(rule, message.mailboxId) !== null,
-    );
-    const tests = patternTestsOf(own, message);
-    const match = () => matcher.match(organizationId, tests);
-    const patterns =
-      tests.length === 0
-        ? await match()
-        : await inSpan('match patterns', { parent: arrival.traceparent }, match);
-    if (messages.length > COSTLY_TOGETHER && performance.now() - began > COSTLY_MS) {
-      throw new CostlyTogether();
-    }
+    const patterns = answers.get(message.id)!;
     for (const rule of rules) {
-      if (!covers(rule, message.mailboxId) || !existedAt(rule, arrival.occurredAt)) continue;
-      const access = standing.ownerAccess(rule, message.mailboxId);
-      if (access === null) continue;
+      if (!looksAt(rule, arrival, message, standing)) continue;
+      const access = standing.ownerAccess(rule, message.mailboxId)!;
       if (performance.now() - sliceStart > SLICE_MS) {
         await turn();
         sliceStart = performance.now();
@@ -103,6 +82,20 @@ export async function lookAtMessages(
     }
   }
   return looks;
+}
+
+/** Whether the rule was there when the mail came, and whoever made it may still read the mailbox. */
+function looksAt(
+  rule: Rule,
+  { occurredAt }: Arrival,
+  { mailboxId }: StoredRuleMessage,
+  standing: Standing,
+): boolean {
+  return (
+    covers(rule, mailboxId) &&
+    existedAt(rule, occurredAt) &&
+    standing.ownerAccess(rule, mailboxId) !== null
+  );
 }
 
 /** What becomes of an action that is not to be tried; null = it is. */

@@ -9,7 +9,7 @@ import {
   type Subscription,
 } from '@dak/platform/log';
 import { matchInPlace } from '../evaluation/pattern-matcher';
-import { COSTLY_TOGETHER, CostlyTogether } from './look-at-messages';
+import { COSTLY_TOGETHER, CostlyTogether } from '../evaluation/rule-patterns';
 import type { Arrival } from './rule-match';
 import { RULES_GROUP, runRules, type RunDeps } from './run-rules';
 

@@ -14,6 +14,7 @@ import {
   rememberSenders,
   selectConversationIds,
 } from '../evaluation/rule-message-store';
+import { createRulePatterns, type PatternAnswersOf } from '../evaluation/rule-patterns';
 import { applyChanges } from './apply-changes';
 import { lookAtMessages } from './look-at-messages';
 import type { Arrival, RuleLook } from './rule-match';
@@ -40,12 +41,24 @@ export interface RunDeps extends SendDeps {
  * Runs the rules of an organization on mail that arrived. One transaction has everything: that the
  * events have been handled, changes, mail to be sent, events and run records; so each mail meets each
  * rule once, whatever crashes and however often its event is delivered.
+ * Expressions are worked out between two attempts, so that no connection and no lock waits for them.
  * @param arrivals in order per conversation
+ * @throws CostlyTogether when the expressions for several messages take long
  */
 export async function runRules(
   deps: RunDeps,
   organizationId: string,
   arrivals: readonly Arrival[],
+): Promise<void> {
+  const patterns = createRulePatterns(deps.patterns ?? matchInPlace, organizationId);
+  await patterns.whileMissing((answersOf) => attempt(deps, organizationId, arrivals, answersOf));
+}
+
+async function attempt(
+  deps: RunDeps,
+  organizationId: string,
+  arrivals: readonly Arrival[],
+  answersOf: PatternAnswersOf,
 ): Promise<void> {
   let sent = false;
   let looks: readonly RuleLook[] = [];
@@ -71,7 +84,7 @@ export async function runRules(
         rules.some((rule) => covers(rule, mailboxId) && existedAt(rule, occurredAt)),
     );
     if (fresh.length === 0) return;
-    ({ sent, looks } = await runOn(tx, deps, organizationId, fresh, rules));
+    ({ sent, looks } = await runOn(tx, deps, organizationId, fresh, rules, answersOf));
   });
   deps.onRan?.(looks);
   if (sent) deps.onAccepted();
@@ -83,6 +96,7 @@ async function runOn(
   organizationId: string,
   arrivals: readonly Arrival[],
   rules: Awaited<ReturnType<RulesOf>>,
+  answersOf: PatternAnswersOf,
 ): Promise<{ sent: boolean; looks: readonly RuleLook[] }> {
   const mailboxIds = [...new Set(arrivals.map(({ mailboxId }) => mailboxId))];
   const relevant = rules.filter((rule) => mailboxIds.some((id) => covers(rule, id)));
@@ -101,8 +115,7 @@ async function runOn(
     }),
     relevant,
     standing,
-    organizationId,
-    deps.patterns ?? matchInPlace,
+    answersOf,
   );
   const now = deps.clock();
   const at = new Date(now).toISOString();
