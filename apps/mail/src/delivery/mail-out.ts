@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import { traceIdOf } from '@dak/platform/telemetry';
 import type { AttemptResult } from './attempt-result';
 
-export interface MailOutDeps {
+interface MailOutDeps {
   readonly registry: Registry;
   readonly log: { info(fields: Record<string, unknown>, message: string): void };
 }

@@ -1,7 +1,7 @@
 import { inSpan } from '@dak/platform/telemetry';
 
 /** What a round says. */
-export interface Round {
+interface Round {
   readonly more: boolean;
   /** It found nothing to do. @default false */
   readonly isIdle?: boolean;

@@ -19,7 +19,7 @@ const KINDS = {
   internal: SpanKind.INTERNAL,
 } as const;
 
-export interface SpanOptions {
+interface SpanOptions {
   /** @default 'internal' */
   kind?: keyof typeof KINDS;
   attributes?: Attributes;

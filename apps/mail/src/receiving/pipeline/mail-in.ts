@@ -18,7 +18,7 @@ export interface MailIn {
   readonly messageId: string | null;
 }
 
-export interface MailInDeps {
+interface MailInDeps {
   readonly registry: Registry;
   readonly log: { info(fields: Record<string, unknown>, message: string): void };
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import { openSpan, type OpenSpan } from '@dak/platform/telemetry';
 import type { ClaimedEntry } from '../../spool/spool-store';
 
 /** A span for each message that the pipeline works on, below that of its arrival. */
-export interface PipelineSpans {
+interface PipelineSpans {
   /** What is claimed goes on under its span; as it is while nobody traces. */
   begin(entry: ClaimedEntry): ClaimedEntry;
   end(id: string, outcome: string, error?: unknown): void;
