@@ -1,6 +1,16 @@
 /** Rules inside and across projects that Nx tags cannot see. `scripts/check-boundaries.mjs` proves each one with a fixture. */
 const TESTS = '(\\.spec\\.ts$|/test/|/bench/|^libs/testing/)';
 
+/** Pure files of a service, by folder or by the first or last word of their name. */
+const FIRST = 'classify|decide|detect|evaluate|judge|match|parse|project|render|settle';
+const LAST =
+  'aggregates|bodies|evidence|fields|filter|name|protocol|query|recipients|schedule|state|status|threading|time|window';
+const PURE = [
+  '^apps/.+/decisions/',
+  `^apps/.+/(${FIRST})-[^/]+[.]ts$`,
+  `^apps/.+[-/](${LAST})[.]ts$`,
+];
+
 module.exports = {
   forbidden: [
     {
@@ -26,11 +36,12 @@ module.exports = {
     },
     {
       name: 'decisions-are-pure',
-      comment: 'Pure files of a service import no store, socket or database.',
+      comment:
+        'What decides, parses, renders or names the states of something imports no store, socket or database.',
       severity: 'error',
-      from: { path: '^apps/.+(status|threading|recipients|schedule|policy)[.]ts$' },
+      from: { path: PURE, pathNot: TESTS },
       to: {
-        path: '(-store\\.ts$|^libs/platform/(postgres|grpc|blobs|log|shared-state)/|^(node:)?(fs|net|http)$|/pg/)',
+        path: '(-(store|sql)\\.ts$|^apps/[^/]+/src/(db|database)/(?!sql-parameters)|^libs/platform/(postgres|grpc|blobs|log|shared-state|audit)/|^(node:)?(fs|net|http|https|tls|dns|worker_threads)(/|$)|/pg/)',
         dependencyTypesNot: ['type-only'],
       },
     },

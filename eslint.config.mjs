@@ -3,6 +3,7 @@ import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 import { boundaries } from './scripts/boundaries.mjs';
+import { sqlInStores } from './scripts/sql-in-stores.mjs';
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '**/corpora/**', '.nx/**'] },
@@ -94,6 +95,7 @@ export default tseslint.config(
       'no-restricted-exports': 'off',
     },
   },
+  sqlInStores,
   { files: ['**/*.mjs', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
   prettier,
 );

@@ -20,11 +20,11 @@ import {
   type Document,
 } from '@dak/contracts/mail';
 import { parseMessage } from '@dak/formats/rfc5322';
-import { createReaders } from '../src/db/database-reader';
 import { recordMessages } from '../src/conversations/messages/record-messages';
+import { createReaders } from '../src/db/database-reader';
 import { createDraftHandlers } from '../src/sending/drafts/handlers';
 import { createTemplateHandlers } from '../src/sending/templates/handlers';
-import { renderTemplateFor } from '../src/sending/templates/render-template-for';
+import { renderTemplateFor } from '../src/sending/templates/template-for';
 import {
   contextOf,
   insertMailbox,

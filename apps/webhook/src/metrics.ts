@@ -3,39 +3,12 @@ import type { Database } from '@dak/platform/postgres';
 import { registerDatabaseSize } from '@dak/platform/telemetry';
 import type { Verdict } from './decisions/classify-outcome';
 import type { Lane } from './lanes/lane';
+import { measureDatabase, measureQueue, MOST_COUNTED } from './lanes/queue-store';
 
 export interface WebhookMetrics {
   attempted(verdict: Verdict, waitedMs: number | null): void;
   fannedOut(events: number, deliveries: number): void;
   disabled(reason: string): void;
-}
-
-/** Nothing is counted further, so that a scrape costs the same whatever has piled up. */
-const MOST_COUNTED = 10_000;
-
-/** What is due, in the order of its index for each endpoint: it costs a probe for each of those. */
-const dueOf = (limit: number) => `
-    from endpoint e
-   cross join lateral (
-         select next_at
-           from delivery
-          where endpoint_id = e.id and state = 'pending' and next_at <= now()
-          order by next_at
-          limit ${limit}) d
-   where e.enabled and e.status = 'active'`;
-
-const QUEUE = `
-  select (select count(*) from (select ${dueOf(MOST_COUNTED)} limit ${MOST_COUNTED}) due)::float as depth,
-         case when exists (select from operations where webhooks = 'hold') then 0
-              else coalesce(extract(epoch from now() - (select min(next_at) ${dueOf(1)})), 0) end::float as oldest,
-         (select count(*)::float from operations where webhooks = 'hold') as hold`;
-
-const DATABASE_SIZE = 'select pg_database_size(current_database())::float as value';
-
-interface QueueRow {
-  depth: number;
-  oldest: number;
-  hold: number;
 }
 
 /** `lanes` are those that this process holds. */
@@ -102,20 +75,14 @@ export function createWebhookMetrics(
       this.remove();
       oldest.remove();
       hold.remove();
-      const row = await database
-        .asWorker(async (tx) => (await tx.query<QueueRow>(QUEUE)).rows[0])
-        .catch(() => undefined);
+      const row = await database.asWorker(measureQueue).catch(() => undefined);
       if (row === undefined) return;
       this.set(row.depth);
       oldest.set(row.oldest);
       hold.set(row.hold);
     },
   });
-  registerDatabaseSize(registry, 'webhook', () =>
-    database.asWorker(
-      async (tx) => (await tx.query<{ value: number }>(DATABASE_SIZE)).rows[0]!.value,
-    ),
-  );
+  registerDatabaseSize(registry, 'webhook', () => database.asWorker(measureDatabase));
   return {
     attempted({ kind, errorCode }, waitedMs) {
       attempts.inc({ outcome: kind, error_code: errorCode ?? '' });

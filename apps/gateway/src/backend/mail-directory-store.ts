@@ -1,5 +1,5 @@
-import { InvalidError } from '@dak/kernel';
 import type { GatewayStore } from '../database/gateway-store';
+import { noSuch } from './no-such';
 
 /** An id that a request names, with the field it came in. */
 export interface NamedId {
@@ -69,16 +69,6 @@ export function createMailDirectory({ database }: Pick<GatewayStore, 'database'>
       if (unknown !== undefined) throw noSuch(unknown, 'department', '/departments');
     },
   };
-}
-
-export function noSuch(
-  { field }: Pick<NamedId, 'field'>,
-  kind: string,
-  list: string,
-): InvalidError {
-  return new InvalidError(
-    `${field} is not a ${kind} of this organization: GET ${list} lists them.`,
-  );
 }
 
 /** Every id of a list with its place: `field[0]`, `field[1]` … */

@@ -1,5 +1,6 @@
 import type { Assignee } from '@dak/contracts/mail';
-import { noSuch, type MailDirectory } from '../backend/mail-directory-store';
+import type { MailDirectory } from '../backend/mail-directory-store';
+import { noSuch } from '../backend/no-such';
 
 /** Whom or where a request sends a conversation; of its body the part that only the gateway can check. */
 export interface ConversationTarget {

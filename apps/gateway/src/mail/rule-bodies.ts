@@ -11,7 +11,7 @@ import { RuleDefinition } from '@dak/contracts/mail';
 import type { Principal } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
 import type { RouteParts } from '../backend/backend';
-import { noSuch } from '../backend/mail-directory-store';
+import { noSuch } from '../backend/no-such';
 import { jsonField } from '../http/request-fields';
 
 const MAX_PRIORITY = 1_000_000;

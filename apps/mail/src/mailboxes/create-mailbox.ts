@@ -6,6 +6,9 @@ import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import { isUniqueViolation, type SqlExecutor } from '@dak/platform/postgres';
+import { domainNotOwned } from '../domains/domain';
+import { domainOf } from '../domains/domain-name';
+import { holdOwnedDomain, selectDomain, selectOwnedNames } from '../domains/domain-store';
 import {
   DEFAULT_MAILBOX_SETTINGS,
   displayName,
@@ -14,10 +17,8 @@ import {
   patchedSettings,
   RESTORE_DAYS,
 } from './mailbox';
-import { domainNotOwned } from '../domains/domain';
-import { domainOf } from '../domains/domain-name';
-import { holdOwnedDomain, selectDomain, selectOwnedNames } from '../domains/domain-store';
 import type { MailboxDeps } from './mailbox-deps';
+import { mailboxRecords } from './mailbox-records';
 import type { MailboxRow } from './mailbox-row';
 import {
   hasSignature,
@@ -26,7 +27,6 @@ import {
   replaceAssignments,
   selectByClientId,
 } from './mailbox-store';
-import { mailboxRecords } from './render-mailbox';
 
 /**
  * Makes a mailbox. With a client_id that was used before, the mailbox it made is the answer. A caller

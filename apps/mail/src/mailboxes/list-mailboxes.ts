@@ -2,8 +2,8 @@ import type { ListMailboxesRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { MailboxDeps } from './mailbox-deps';
+import { mailboxRecords } from './mailbox-records';
 import { selectMailboxes } from './mailbox-store';
-import { mailboxRecords } from './render-mailbox';
 
 /** The mailboxes that the caller sees, by address. */
 export async function listMailboxes(

@@ -5,10 +5,10 @@ import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversation-deps';
 import { loadConversation } from '../visible-conversation-store';
+import { messageRecords } from './message-records';
 import { selectMessage } from './message-store';
 import { noteMessage } from './note-message';
 import { recordMessages } from './record-messages';
-import { messageRecords } from './render-message';
 
 /** Writes a comment into the conversation; `mentions` are ids of users. */
 export function addNote(

@@ -42,3 +42,34 @@ export function summarizeStates(states: readonly DeliveryState[]): DeliveryState
 export function messageStatusOf(state: DeliveryState): MessageRecord['status'] {
   return state === 'held' ? 'queued' : state;
 }
+
+export interface DeliveryRow {
+  submission_id: string;
+  role: 'to' | 'cc' | 'bcc';
+  recipient: string;
+  state: DeliveryState;
+  attempts: number;
+  next_attempt_at: string | null;
+  smtp_code: number | null;
+  diagnostic: string | null;
+  updated_at: string;
+}
+
+export function summarizeDeliveries(
+  rows: readonly DeliveryRow[],
+): NonNullable<MessageRecord['delivery']> {
+  const pending = rows.flatMap((row) =>
+    row.next_attempt_at === null || isFinal(row.state) ? [] : [row.next_attempt_at],
+  );
+  return {
+    recipients: rows.map((row) => ({
+      email: row.recipient,
+      status: row.state,
+      smtp_code: row.smtp_code,
+      diagnostic: row.diagnostic,
+      at: row.attempts === 0 && !isFinal(row.state) ? null : row.updated_at,
+    })),
+    attempts: Math.max(0, ...rows.map((row) => row.attempts)),
+    next_attempt_at: pending.sort()[0] ?? null,
+  };
+}

@@ -1,18 +1,6 @@
 import type { MessageRecord } from '@dak/contracts/api';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { isFinal, type DeliveryState } from './delivery-state';
-
-export interface DeliveryRow {
-  submission_id: string;
-  role: 'to' | 'cc' | 'bcc';
-  recipient: string;
-  state: DeliveryState;
-  attempts: number;
-  next_attempt_at: string | null;
-  smtp_code: number | null;
-  diagnostic: string | null;
-  updated_at: string;
-}
+import { type DeliveryRow, summarizeDeliveries } from './delivery-state';
 
 /**
  * What became of each recipient of these outbound messages. Messages without deliveries (inbound
@@ -49,23 +37,4 @@ export async function selectDeliveries(
     [organizationId, submissionIds],
   );
   return rows;
-}
-
-export function summarizeDeliveries(
-  rows: readonly DeliveryRow[],
-): NonNullable<MessageRecord['delivery']> {
-  const pending = rows.flatMap((row) =>
-    row.next_attempt_at === null || isFinal(row.state) ? [] : [row.next_attempt_at],
-  );
-  return {
-    recipients: rows.map((row) => ({
-      email: row.recipient,
-      status: row.state,
-      smtp_code: row.smtp_code,
-      diagnostic: row.diagnostic,
-      at: row.attempts === 0 && !isFinal(row.state) ? null : row.updated_at,
-    })),
-    attempts: Math.max(0, ...rows.map((row) => row.attempts)),
-    next_attempt_at: pending.sort()[0] ?? null,
-  };
 }

@@ -7,10 +7,10 @@ import { jsonBytes } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversation-deps';
 import { loadReadable } from '../visible-conversation-store';
 import { shownHeaders, withoutBlindCopies } from './blind-copies';
+import { messageRecords } from './message-records';
 import type { MessageRow } from './message-row';
 import { selectMessage } from './message-store';
 import { readHeaders, readRawHtml } from './raw-message';
-import { messageRecords } from './render-message';
 
 export async function getMessage(
   { database, blobs }: ConversationDeps,

@@ -4,9 +4,9 @@ import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversation-deps';
 import { loadReadable } from '../visible-conversation-store';
 import { shownHeaders } from './blind-copies';
+import { messageRecords } from './message-records';
 import { selectMessagePage } from './message-store';
 import { readHeaders } from './raw-message';
-import { messageRecords } from './render-message';
 
 /** The messages and notes of a conversation, oldest first; of a merged one, those of where it went. */
 export async function listMessages(

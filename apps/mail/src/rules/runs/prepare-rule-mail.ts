@@ -22,7 +22,7 @@ import { loadSender, mailboxOf } from '../../sending/submissions/sender-store';
 import { forwardSubject, replySubject } from '../../sending/submissions/subject-prefix';
 import { parseContent, type SubmissionContent } from '../../sending/submissions/submission-request';
 import type { DraftContent } from '../../sending/submissions/submission-store';
-import { renderTemplateFor } from '../../sending/templates/render-template-for';
+import { renderTemplateFor } from '../../sending/templates/template-for';
 import { selectTemplate } from '../../sending/templates/template-store';
 import { withoutDetail } from '../definition/field-values';
 import type { Action } from '../definition/rule';

@@ -1,9 +1,9 @@
 import type { OutboxEntryRecord } from '@dak/contracts/api';
-import { messageStatusOf } from '../../conversations/messages/delivery-state';
 import {
-  summarizeDeliveries,
   type DeliveryRow,
-} from '../../conversations/messages/delivery-summary-store';
+  messageStatusOf,
+  summarizeDeliveries,
+} from '../../conversations/messages/delivery-state';
 import type { OutboxRow } from './outbox-store';
 
 export function renderOutboxEntry(

@@ -1,6 +1,6 @@
 import { InvalidError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { renderTemplateFor } from '../templates/render-template-for';
+import { renderTemplateFor } from '../templates/template-for';
 import { assertNotEmpty, type SubmissionContent } from './submission-request';
 
 export interface FilledContent {
