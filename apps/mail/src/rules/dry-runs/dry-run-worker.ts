@@ -3,6 +3,7 @@ import type { Principal } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { classifyFailure } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
+import { inSpan } from '@dak/platform/telemetry';
 import { evaluateRule } from '../evaluation/evaluate-rule';
 import { matchInPlace, type PatternMatcher } from '../evaluation/pattern-matcher';
 import { patternTestsOf } from '../evaluation/pattern-tests';
@@ -83,7 +84,9 @@ export function createDryRunWorker(deps: {
         const holder = owner;
         const row = await deps.database.asWorker((tx) => claimDryRun(tx, holder, LEASE_SECONDS));
         if (row !== null) {
-          await workOff(deps, holder, row, () => isStopped);
+          await inSpan('job dry run', { parent: null }, () =>
+            workOff(deps, holder, row, () => isStopped),
+          );
           worked = true;
         }
       } catch (error) {
