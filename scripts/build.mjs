@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Bundles every app and command into one file each, with the migrations beside them, in `dist/`. */
 import { cpSync, existsSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -43,7 +44,7 @@ await build({
   sourcemap: true,
   sourcesContent: false,
   tsconfig: 'tsconfig.json',
-  external: ['pg-native', 'testcontainers'],
+  external: ['pg-native', 'testcontainers', 'swagger-ui-dist'],
   logLevel: 'warning',
   logOverride: { 'empty-import-meta': 'silent' },
 });
@@ -51,4 +52,15 @@ for (const [service, folder] of Object.entries(MIGRATIONS)) {
   if (existsSync(join(root, folder))) {
     cpSync(join(root, folder), join(root, 'dist/migrations', service), { recursive: true });
   }
+}
+/** What the page at /docs loads, with the notices that its licence asks for. */
+const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+for (const file of [
+  'swagger-ui-bundle.js',
+  'swagger-ui-bundle.js.LICENSE.txt',
+  'swagger-ui.css',
+  'LICENSE',
+  'NOTICE',
+]) {
+  cpSync(join(viewer, file), join(root, 'dist/docs-viewer', file));
 }

@@ -147,10 +147,23 @@ describe('every route of the table', () => {
     expect(JSON.stringify(body)).not.toContain('$defs');
   });
 
-  it('is shown on a page that loads nothing from elsewhere', async () => {
-    const reply = await site.client().get('//docs');
-    expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(reply.body).not.toMatch(/(src|href)="https?:/);
-    expect(reply.headers.get('content-security-policy')).toContain("script-src 'sha256-");
+  it('is shown on a page that loads its viewer from this site', async () => {
+    const page = await site.client().get('//docs');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'sha256-");
+    const files = [...String(page.body).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)];
+    expect(files).toHaveLength(2);
+    for (const [, path] of files) {
+      const plain = await fetch(site.baseUrl + path, {
+        headers: { 'Accept-Encoding': 'identity' },
+      });
+      const packed = await fetch(site.baseUrl + path, { headers: { 'Accept-Encoding': 'gzip' } });
+      expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
+      expect([packed.status, packed.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+      const type = path!.endsWith('.css') ? 'text/css' : 'text/javascript';
+      expect(plain.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+      expect(await packed.text()).toBe(await plain.text());
+    }
+    expect((await site.client().get('//docs/package.json')).status).toBe(404);
   });
 });

@@ -53,6 +53,7 @@ const PLAIN_ROUTES: Readonly<Record<string, PlainRoute>> = {
   'GET /api/v1/capabilities': plain('organization'),
   'GET /api/v1/openapi.json': plain('nobody'),
   'GET /docs': plain('nobody'),
+  'GET /docs/{file}': plain('nobody', () => ({ params: { file: 'swagger-ui.css' } })),
 
   'GET /api/v1/analytics/overview': plain('organization', () => ({
     query: { granularity: 'week', time_zone: 'Asia/Kolkata' },

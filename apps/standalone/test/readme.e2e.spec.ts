@@ -118,6 +118,9 @@ describe('the tour of the README', () => {
     const server = await started(start!);
     const tour = open();
     expect(await tour.run(whoAmI!)).toContain('"type":"api_key"');
+    for (const file of ['docs', 'docs/swagger-ui.css', 'docs/swagger-ui-bundle.js']) {
+      expect((await fetch(`${bootstrap().site_url}/${file}`)).status).toBe(200);
+    }
     await tour.run(send!);
     const first = bootstrap();
     const list = async (path: string) => {

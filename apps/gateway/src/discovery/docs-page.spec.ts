@@ -1,31 +1,34 @@
 import { createHash } from 'node:crypto';
 import { Script } from 'node:vm';
-import { docsPage } from './docs-page';
-import { DOCS_SCRIPT } from './docs-script';
+import { DOCS_CONTENT_POLICY, DOCS_PAGE } from './docs-page';
+import { VIEWER_FILES, ViewerFiles, viewerPath } from './viewer-files';
 
-async function html(): Promise<string> {
-  let text = '';
-  for await (const chunk of docsPage().chunks()) text += String(chunk);
-  return text;
-}
+const HTML = DOCS_PAGE.toString();
 
 describe('the documentation page', () => {
-  it('has a script that parses and cannot end its own element', () => {
-    expect(() => new Script(DOCS_SCRIPT)).not.toThrow();
-    expect(DOCS_SCRIPT).not.toMatch(/<\/script/i);
+  it('admits its own script by the hash of what stands in it, and no other inline script or style', () => {
+    const inline = [...HTML.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, source]) => source!);
+    expect(inline).toHaveLength(1);
+    expect(() => new Script(inline[0]!)).not.toThrow();
+    const hash = createHash('sha256').update(inline[0]!).digest('base64');
+    expect(DOCS_CONTENT_POLICY).toContain(`script-src 'sha256-${hash}' 'self';`);
+    expect(DOCS_CONTENT_POLICY).not.toMatch(/unsafe|https?:|\*/);
+    expect(HTML).not.toMatch(/\son\w+=|\sstyle="|<style/);
   });
 
-  it('admits exactly the script and style that are in it', async () => {
-    const page = await html();
-    for (const element of ['script', 'style']) {
-      const [, source] = new RegExp(`<${element}>([\\s\\S]*?)</${element}>`).exec(page)!;
-      const hash = createHash('sha256').update(source!).digest('base64');
-      expect(docsPage().contentSecurityPolicy).toContain(`${element}-src 'sha256-${hash}'`);
-    }
-    expect(page).not.toMatch(/\son\w+=|style="/);
+  it('loads the viewer from this site alone', () => {
+    const loaded = [...HTML.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address);
+    expect(loaded.sort()).toEqual(
+      ['data:,', '/api/v1/openapi.json', ...VIEWER_FILES.map(viewerPath)].sort(),
+    );
   });
 
-  it('says its length in bytes', async () => {
-    expect(docsPage().length).toBe(Buffer.byteLength(await html()));
-  });
+  it.each(VIEWER_FILES)(
+    'shows with %s, which names no file of another site to load',
+    async (file) => {
+      const text = (await new ViewerFiles().read(file)).toString();
+      expect(text.length).toBeGreaterThan(100_000);
+      expect(text).not.toMatch(/url\(\s*["']?https?:|@import/);
+    },
+  );
 });

@@ -1,18 +1,31 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { DOCS_SCRIPT } from './docs-script';
-import { DOCS_STYLE } from './docs-style';
+import { API_BASE } from '../http/route-table';
+import { viewerPath } from './viewer-files';
 
-export interface DocsPage {
-  length: number;
-  chunks(): Readable;
-  /** Admits the page's own style and script by their hashes and nothing from elsewhere. */
-  contentSecurityPolicy: string;
-}
+/** Swagger UI's options: nothing is kept in the browser, and no validator elsewhere is asked. */
+const OPTIONS = {
+  url: `${API_BASE}/openapi.json`,
+  dom_id: '#viewer',
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  docExpansion: 'none',
+  filter: true,
+  persistAuthorization: false,
+  showExtensions: true,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+};
 
-/** One HTML file without outside assets; its script renders `/api/v1/openapi.json`. */
-export function docsPage(): DocsPage {
-  const html = Buffer.from(`<!doctype html>
+const SCRIPT = `
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+SwaggerUIBundle(${JSON.stringify(OPTIONS)});
+`;
+
+export const DOCS_PAGE = Buffer.from(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -20,38 +33,26 @@ export function docsPage(): DocsPage {
 <meta name="color-scheme" content="light dark">
 <title>Dak API</title>
 <link rel="icon" href="data:,">
-<style>${DOCS_STYLE}</style>
+<link rel="stylesheet" href="${viewerPath('swagger-ui.css')}">
 </head>
 <body>
-<header>
-  <a class="brand" href="#top">Dak <span>API</span></a>
-  <input id="search" type="search" placeholder="Search path, summary, scope ( / )" aria-label="Search operations" autocomplete="off">
-  <button id="theme" type="button" aria-label="Light or dark">◐</button>
-</header>
-<div class="layout">
-  <nav id="nav" aria-label="Resources"></nav>
-  <main id="main"><p class="muted">Loading…</p></main>
-</div>
-<noscript><p>The machine-readable document is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p></noscript>
-<script>${DOCS_SCRIPT}</script>
+<div id="viewer"></div>
+<noscript><p>The machine-readable document is at <a href="${OPTIONS.url}">${OPTIONS.url}</a>.</p></noscript>
+<script src="${viewerPath('swagger-ui-bundle.js')}"></script>
+<script>${SCRIPT}</script>
 </body>
 </html>
 `);
-  return {
-    length: html.length,
-    chunks: () => Readable.from([html]),
-    contentSecurityPolicy: [
-      `default-src 'none'`,
-      `script-src '${sourceHash(DOCS_SCRIPT)}'`,
-      `style-src '${sourceHash(DOCS_STYLE)}'`,
-      `connect-src 'self'`,
-      `img-src data:`,
-      `base-uri 'none'`,
-      `frame-ancestors 'none'`,
-    ].join('; '),
-  };
-}
 
-function sourceHash(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
+/** Admits the page's own script by its hash, the viewer's files, and requests to this API. */
+export const DOCS_CONTENT_POLICY = [
+  `default-src 'none'`,
+  `script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}' 'self'`,
+  `style-src 'self'`,
+  `connect-src 'self'`,
+  // The viewer's style sheet carries its icons.
+  `img-src data:`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');

@@ -43,6 +43,7 @@ export const RIGHTS = {
   'GET /capabilities': { scopes: ['api.meta'], holder: 'self' },
   'GET /openapi.json': { scopes: 'public', holder: 'everybody' },
   'GET /docs': { scopes: 'public', holder: 'everybody' },
+  'GET /docs/{file}': { scopes: 'public', holder: 'everybody' },
 
   'POST /auth/login': { scopes: 'public', holder: 'secret' },
   'POST /auth/refresh': { scopes: 'public', holder: 'secret' },
