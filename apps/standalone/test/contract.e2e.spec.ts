@@ -8,6 +8,22 @@ import { createTenant, superadminSession, type Tenant } from './tenant';
 /** How often the suite prepares every route. */
 const ROUNDS = 5;
 
+/** Of the OpenAPI document what links are made of. */
+interface LinkedDocument {
+  paths: Record<string, Record<string, LinkedOperation>>;
+}
+
+interface LinkedOperation {
+  operationId: string;
+  parameters: { name: string; in: string }[];
+  responses: Record<string, { links?: Record<string, Link> }>;
+}
+
+interface Link {
+  operationId: string;
+  parameters: Record<string, string>;
+}
+
 describeOnBothRuns('the API', (startStack) => {
   let stack: Stack;
   let tenant: Tenant;
@@ -51,6 +67,33 @@ describeOnBothRuns('the API', (startStack) => {
     expect(actions.sort()).toEqual(Object.keys(RIGHTS).sort());
     const rights: Readonly<Record<string, Right>> = RIGHTS;
     for (const { method, path, right } of routes) expect(right).toBe(rights[`${method} ${path}`]);
+  });
+
+  it('links replies to operations that are there, with every parameter of their paths', () => {
+    const document = stack.gateway.openApi() as unknown as LinkedDocument;
+    const operations = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).filter(({ operationId }) => operationId !== undefined),
+    );
+    const links = operations.flatMap(({ operationId: from, responses }) =>
+      Object.values(responses).flatMap((reply) =>
+        Object.values(reply.links ?? {}).map((link) => ({ from, ...link })),
+      ),
+    );
+    for (const { operationId, parameters } of links) {
+      const target = operations.find((one) => one.operationId === operationId);
+      const needed = target!.parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+      expect([operationId, ...Object.keys(parameters).sort()]).toEqual([
+        operationId,
+        ...needed.sort(),
+      ]);
+    }
+    const from = (name: string) =>
+      links.filter((link) => link.from === name).map(({ operationId }) => operationId);
+    expect(from('get_labels')).toEqual(['patch_labels_id', 'delete_labels_id']);
+    expect(from('post_mailboxes')).toContain('get_mailboxes_id');
+    expect(from('post_mailboxes_id_imports')).toContain('get_imports_id');
+    expect(from('post_compose_send')).toContain('get_conversations_id');
+    expect(from('get_conversations_id_messages')).toContain('get_conversations_id_messages_mid');
   });
 
   it('takes the key in either header and the session as bearer token', async () => {

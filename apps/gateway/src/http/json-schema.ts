@@ -28,6 +28,12 @@ export class SchemaWriter {
     return redirect(root, renamed) as JsonSchema;
   }
 
+  /** The component that a schema refers to, or itself. */
+  resolve(schema: JsonSchema): JsonSchema {
+    const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema['$ref']))?.[1];
+    return name === undefined ? schema : this.components[name]!;
+  }
+
   private place(name: string, definition: JsonSchema, direction: 'input' | 'output'): string {
     delete definition['id'];
     const present = this.components[name];

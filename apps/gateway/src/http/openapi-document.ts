@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { SchemaWriter, type JsonSchema } from './json-schema';
+import { operationId, OperationLinks } from './openapi-links';
 import { anyScope, type Route } from './route';
 import { API_BASE } from './route-table';
 
@@ -36,10 +37,11 @@ const REPLY_HEADERS: Readonly<Record<string, readonly [description: string, type
 /** The OpenAPI 3.1.0 document of the routes. */
 export function openApiDocument(routes: readonly Route[], options: OpenApiOptions): JsonSchema {
   const writer = new SchemaWriter(options.closeObjects ?? false);
+  const links = new OperationLinks(routes);
   const paths: Record<string, JsonSchema> = {};
   for (const route of routes) {
     const item = (paths[route.path] ??= route.base === 'site' ? { servers: [{ url: '/' }] } : {});
-    item[route.method.toLowerCase()] = operation(route, writer);
+    item[route.method.toLowerCase()] = operation(route, writer, links);
   }
   const tags = [...new Set(routes.map((route) => route.tag))];
   return {
@@ -103,7 +105,7 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
   };
 }
 
-function operation(route: Route, writer: SchemaWriter): JsonSchema {
+function operation(route: Route, writer: SchemaWriter, links: OperationLinks): JsonSchema {
   const { right } = route;
   const isPublic = right.scopes === 'public';
   return {
@@ -123,7 +125,7 @@ function operation(route: Route, writer: SchemaWriter): JsonSchema {
     ...(route.emits === undefined ? {} : { 'x-emits': route.emits }),
     parameters: parameters(route, writer),
     ...requestBody(route, writer),
-    responses: { ...successes(route, writer), ...failures(route) },
+    responses: { ...successes(route, writer, links), ...failures(route) },
   };
 }
 
@@ -131,12 +133,6 @@ function operation(route: Route, writer: SchemaWriter): JsonSchema {
 function described({ description, right }: Route): { description?: string } {
   const texts = [description, right.condition].filter((text) => text !== undefined);
   return texts.length === 0 ? {} : { description: texts.join(' ') };
-}
-
-/** `GET /conversations/{id}/messages` → `get_conversations_id_messages`. */
-function operationId(route: Pick<Route, 'method' | 'path'>): string {
-  const words = route.path.replaceAll(/[{}.]/g, '').split(/[/-]/).filter(Boolean);
-  return [route.method.toLowerCase(), ...(words.length === 0 ? ['index'] : words)].join('_');
 }
 
 function parameters(route: Route, writer: SchemaWriter): JsonSchema[] {
@@ -216,30 +212,49 @@ function strict(route: Route, body: z.ZodType): z.ZodType {
   return (body as z.ZodObject).strict();
 }
 
-function successes(route: Route, writer: SchemaWriter): JsonSchema {
+function successes(route: Route, writer: SchemaWriter, links: OperationLinks): JsonSchema {
   const replies: JsonSchema = {};
   for (const [
     status,
     { description, schema, contentType, alternatives, headers },
   ] of Object.entries(route.responses)) {
+    const written = schema === undefined ? undefined : writer.write(schema, 'output');
     replies[status] = {
       description,
       headers: { ...standardHeaders(), ...routeHeaders(route), ...ownHeaders(headers) },
-      ...(schema === undefined
+      ...(written === undefined
         ? contentType === undefined
           ? {}
           : { content: { [contentType]: { schema: { type: 'string' } } } }
         : {
             content: {
-              [contentType ?? 'application/json']: { schema: writer.write(schema, 'output') },
+              [contentType ?? 'application/json']: { schema: written },
               ...Object.fromEntries(
                 (alternatives ?? []).map((type) => [type, { schema: { type: 'string' } }]),
               ),
             },
+            ...linksOf(route, written, writer, links),
           }),
     };
   }
   return replies;
+}
+
+/** From the reply's record, or from the first of its list. */
+function linksOf(
+  route: Route,
+  schema: JsonSchema,
+  writer: SchemaWriter,
+  links: OperationLinks,
+): { links?: Record<string, JsonSchema> } {
+  const body = writer.resolve(schema);
+  const { data } = (body['properties'] ?? {}) as Record<string, JsonSchema | undefined>;
+  const items = data?.['type'] === 'array' ? (data['items'] as JsonSchema) : undefined;
+  const found =
+    items === undefined
+      ? links.from(route, body, '')
+      : links.from(route, writer.resolve(items), '/data/0');
+  return Object.keys(found).length === 0 ? {} : { links: found };
 }
 
 function standardHeaders(): JsonSchema {
