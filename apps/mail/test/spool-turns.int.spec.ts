@@ -39,19 +39,22 @@ const mails = (count: number, facts: Partial<SpoolEntryFacts>): SpoolEntry[] =>
 const turnsOf = (
   options: { limit?: number; maxBytes?: number; leaseSeconds?: number; owner?: string } = {},
   expensive: () => string[] = () => [],
-) =>
-  createSpoolTurns(expensive, (turn) =>
+) => {
+  const { limit = 10, ...rest } = options;
+  const turns = createSpoolTurns(expensive, (turn, most) =>
     database.asWorker((tx) =>
       claimSpoolEntries(tx, {
         owner: 'one',
-        limit: 10,
         maxBytes: 1_000_000,
         leaseSeconds: 60,
-        ...options,
+        ...rest,
         ...turn,
+        limit: most,
       }),
     ),
   );
+  return { next: () => turns.next(limit) };
+};
 const remove = async (entries: readonly ClaimedEntry[]) => {
   for (const { organizationId, id } of entries) {
     await database.inTenant(organizationId, (tx) => takeSpoolEntries(tx, organizationId, [id]));

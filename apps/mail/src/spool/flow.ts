@@ -19,6 +19,12 @@ export function flowOf(entry: FlowFacts): string {
   return `${clientOf(entry)}${FLOW_SEPARATOR}${rest.slice(0, 12)}`;
 }
 
+/** What stands for a client or a flow where turns are taken: of no meaning, but an index compares it. */
+export function turnKey(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
 /** Over LMTP the client is our own mail server, and between our mailboxes there is none: there the sender's domain stands for it. */
 function clientOf({ source, clientAddress, mailFrom, importId, mailboxId }: FlowFacts): string {
   if (source === 'import') return `import:${importId ?? mailboxId}`;

@@ -1,7 +1,7 @@
 import type { PreparedStatement, SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../db/sql-parameters';
 import { clientOf } from './flow-client';
-import { flowOf } from './flow';
+import { flowOf, turnKey } from './flow';
 import type { SpoolEntry } from './spool-entry';
 
 /** A claimed row: the entry and how often it has been tried, this time included. */
@@ -19,17 +19,19 @@ const INSERT = `
   insert into inbound_spool
          (organization_id, id, mailbox_id, source, priority, queue_id, mail_from, recipient,
           client_address, helo, protocol, tls, raw, raw_sha256, size_bytes, import_id, import_index,
-          unread, labels, next_attempt_at, received_at, flow, client, traceparent)
+          unread, labels, next_attempt_at, received_at, flow, client_key,
+          flow_key, traceparent)
   select e.organization_id, e.id, e.mailbox_id, e.source, case e.source when 'import' then 1 else 0 end,
          e.queue_id, e.mail_from, e.recipient, e.client_address, e.helo, e.protocol, e.tls,
          case when e.raw_from is not null then substring($2::bytea from e.raw_from for e.size_bytes::integer) end,
          e.raw_sha256, e.size_bytes, e.import_id, e.import_index, e.unread, e.labels,
-         least(e.received_at, now()), e.received_at, e.flow, e.client, e.traceparent
+         least(e.received_at, now()), e.received_at, e.flow, e.client_key,
+         e.flow_key, e.traceparent
     from json_to_recordset($1::json) as e
          (organization_id uuid, id uuid, mailbox_id uuid, source text, queue_id text, mail_from text,
           recipient text, client_address text, helo text, protocol text, tls jsonb, raw_from integer,
           raw_sha256 text, size_bytes bigint, import_id uuid, import_index integer, unread boolean,
-          labels text[], received_at timestamptz, flow text, client text,
+          labels text[], received_at timestamptz, flow text, client_key uuid, flow_key uuid,
           traceparent text)`;
 
 /** The statement that makes entries durable, whatever tenants they belong to; needs the worker setting for more than one. */
@@ -60,7 +62,8 @@ export function spoolInsert(entries: readonly SpoolEntry[]): PreparedStatement {
       labels: entry.labels,
       received_at: entry.receivedAt.toISOString(),
       flow,
-      client: clientOf(flow),
+      client_key: turnKey(clientOf(flow)),
+      flow_key: turnKey(flow),
       traceparent: entry.traceparent,
     };
   });
@@ -99,13 +102,14 @@ export type SpoolPriority = 0 | 1;
 export interface SpoolClaim {
   readonly owner: string;
   readonly priority: SpoolPriority;
+  /** At most {@link MAX_ENTRIES}. */
   readonly limit: number;
   /** Octets of raw mail; one message is claimed whatever its size. */
   readonly maxBytes: number;
   readonly leaseSeconds: number;
   /** The organization that had a turn last; null at the beginning. */
   readonly after: string | null;
-  /** By organization the client that had a turn last, by {@link clientKey} its flow. */
+  /** By organization the key of the client that had a turn last, by {@link placeOf} that of its flow. */
   readonly lastTurns: ReadonlyMap<string, string>;
   /** Clients whose mail is left for later. */
   readonly without: readonly string[];
@@ -113,28 +117,38 @@ export interface SpoolClaim {
 
 /** Organizations that one claim looks at; each is stored in a transaction of its own. */
 const MAX_ORGANIZATIONS = 8;
-const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
+/** Of one claim; says to the planner that they are few, else it would read the whole spool to find them. */
+const MAX_ENTRIES = 1_000;
+const NOTHING = '00000000-0000-0000-0000-000000000000';
 
 /** One client of an organization in {@link SpoolClaim.lastTurns}. */
-export function clientKey(organizationId: string, client: string): string {
-  return `${organizationId} ${client}`;
+export function placeOf(organizationId: string, clientKey: string): string {
+  return `${organizationId} ${clientKey}`;
 }
 
 /**
  * The next one of a ring with due mail: the first after a value, else the first of all. The index is descended
- * once per step, so that a claim costs the same whatever one sender has piled up.
+ * once per step, so that a claim costs the same whatever one sender has piled up; `offset 0`, else the planner
+ * would look once for each use of the result.
  */
 const ring = (column: string, where: string, after: string) => {
   const due = `from inbound_spool where priority = $4 and next_attempt_at <= now() and ${where}`;
   return `
   select coalesce((select ${column} ${due} and ${column} > ${after} order by ${column} limit 1),
-                  (select ${column} ${due} order by ${column} limit 1)) as next`;
+                  (select ${column} ${due} order by ${column} limit 1)) as next
+  offset 0`;
 };
 const organizationRing = (after: string) => ring('organization_id', 'true', after);
 const clientRing = (of: string, after: string) =>
-  ring('client', `organization_id = ${of}.organization_id`, after);
+  ring('client_key', `organization_id = ${of}.organization_id`, after);
 const flowRing = (of: string, after: string) =>
-  ring('flow', `organization_id = ${of}.organization_id and client = ${of}.client`, after);
+  ring(
+    'flow_key',
+    `organization_id = ${of}.organization_id and client_key = ${of}.client_key`,
+    after,
+  );
+
+const lastTurn = (place: string) => `coalesce(($6::jsonb ->> ${place})::uuid, '${NOTHING}')`;
 
 /**
  * Organizations share a claim evenly, clients the share of their organization, flows that of their client;
@@ -152,48 +166,48 @@ const CLAIM = `
        shares as (
          select organization_id, step, ($1 - 1) / count(*) over () + 1 as share from organizations),
        clients as (
-         select o.*, r.next as client, r.next as first_client, 1 as client_step
+         select o.*, r.next as client_key, r.next as first_client, 1 as client_step
            from shares o
-           cross join lateral (${clientRing('o', `coalesce($6::jsonb ->> o.organization_id::text, '')`)}) r
+           cross join lateral (${clientRing('o', lastTurn('o.organization_id::text'))}) r
           where r.next is not null
           union all
          select c.organization_id, c.step, c.share, r.next, c.first_client, c.client_step + 1
            from clients c
-           cross join lateral (${clientRing('c', 'c.client')}) r
-          where c.client_step < c.share + cardinality($7::text[])
+           cross join lateral (${clientRing('c', 'c.client_key')}) r
+          where c.client_step < c.share + cardinality($7::uuid[])
             and r.next is not null and r.next <> c.first_client),
        client_shares as (
-         select organization_id, step, client, client_step,
+         select organization_id, step, client_key, client_step,
                 (share - 1) / count(*) over (partition by organization_id) + 1 as share
            from clients
-          where client <> all($7::text[])),
+          where client_key <> all($7::uuid[])),
        flows as (
-         select c.*, r.next as flow, r.next as first_flow, 1 as flow_step
+         select c.*, r.next as flow_key, r.next as first_flow, 1 as flow_step
            from client_shares c
-           cross join lateral (${flowRing('c', `coalesce($6::jsonb ->> (c.organization_id || ' ' || c.client), '')`)}) r
+           cross join lateral (${flowRing('c', lastTurn(`(c.organization_id || ' ' || c.client_key)`))}) r
           where r.next is not null
           union all
-         select f.organization_id, f.step, f.client, f.client_step, f.share, r.next, f.first_flow, f.flow_step + 1
+         select f.organization_id, f.step, f.client_key, f.client_step, f.share, r.next, f.first_flow, f.flow_step + 1
            from flows f
-           cross join lateral (${flowRing('f', 'f.flow')}) r
+           cross join lateral (${flowRing('f', 'f.flow_key')}) r
           where f.flow_step < f.share and r.next is not null and r.next <> f.first_flow),
        flow_shares as (
-         select *, (share - 1) / count(*) over (partition by organization_id, client) + 1 as most from flows),
+         select *, (share - 1) / count(*) over (partition by organization_id, client_key) + 1 as most from flows),
        due as (
-         select f.organization_id, f.step, f.client, f.client_step, f.flow_step, s.id, s.size_bytes,
-                row_number() over (partition by f.organization_id, f.client, f.flow
+         select f.organization_id, f.step, f.client_key, f.client_step, f.flow_step, s.id, s.size_bytes,
+                row_number() over (partition by f.organization_id, f.client_key, f.flow_key
                                        order by s.next_attempt_at) as turn
            from flow_shares f
            cross join lateral (
                  select id, size_bytes, next_attempt_at
                    from inbound_spool
-                  where priority = $4 and organization_id = f.organization_id and client = f.client
-                    and flow = f.flow and next_attempt_at <= now()
+                  where priority = $4 and organization_id = f.organization_id and client_key = f.client_key
+                    and flow_key = f.flow_key and next_attempt_at <= now()
                   order by next_attempt_at
                   limit f.most
                     for update skip locked) s),
        due_of_clients as (
-         select *, row_number() over (partition by organization_id, client
+         select *, row_number() over (partition by organization_id, client_key
                                           order by turn, flow_step) as client_turn
            from due),
        due_of_organizations as (
@@ -202,7 +216,8 @@ const CLAIM = `
            from due_of_clients),
        fitting as (
          select organization_id, id, row_number() over w as place, sum(size_bytes) over w as bytes
-           from due_of_organizations window w as (order by organization_turn, step))
+           from due_of_organizations window w as (order by organization_turn, step)
+          limit ${MAX_ENTRIES})
   update inbound_spool s
      set attempts = attempts + 1, lease_owner = $3, next_attempt_at = now() + make_interval(secs => $2)
     from fitting f
@@ -227,9 +242,9 @@ export async function claimSpoolEntries(
     claim.leaseSeconds,
     claim.owner,
     claim.priority,
-    claim.after ?? NO_ORGANIZATION,
+    claim.after ?? NOTHING,
     JSON.stringify(Object.fromEntries(claim.lastTurns)),
-    claim.without,
+    claim.without.map(turnKey),
     claim.maxBytes,
   ]);
   return rows.sort((a, b) => a.place - b.place).map(toEntry);

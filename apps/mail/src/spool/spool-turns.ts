@@ -1,11 +1,12 @@
 import { clientOf } from './flow-client';
-import { clientKey, type ClaimedEntry, type SpoolClaim } from './spool-store';
+import { turnKey } from './flow';
+import { placeOf, type ClaimedEntry, type SpoolClaim } from './spool-store';
 
 export type SpoolTurn = Pick<SpoolClaim, 'priority' | 'after' | 'lastTurns' | 'without'>;
 
 export interface SpoolTurns {
-  /** What is to be worked on next; nothing when nothing is due. */
-  next(): Promise<ClaimedEntry[]>;
+  /** What is to be worked on next, at most so much; nothing when nothing is due. */
+  next(limit: number): Promise<ClaimedEntry[]>;
 }
 
 /** Every so many claims expensive clients have a turn like all others: they wait, they are not forgotten. */
@@ -19,7 +20,7 @@ const MAX_REMEMBERED = 2_000;
  */
 export function createSpoolTurns(
   expensiveClients: () => readonly string[],
-  claim: (turn: SpoolTurn) => Promise<ClaimedEntry[]>,
+  claim: (turn: SpoolTurn, limit: number) => Promise<ClaimedEntry[]>,
 ): SpoolTurns {
   const lastTurns = new Map<string, string>();
   let after: string | null = null;
@@ -33,9 +34,10 @@ export function createSpoolTurns(
       lastTurns.set(key, last);
     };
     for (const { organizationId, flow } of entries) {
-      const client = clientKey(organizationId, clientOf(flow));
-      if (!seen.has(flow)) note(client, flow);
-      if (!seen.has(client)) note(organizationId, clientOf(flow));
+      const clientKey = turnKey(clientOf(flow));
+      const client = placeOf(organizationId, clientKey);
+      if (!seen.has(flow)) note(client, turnKey(flow));
+      if (!seen.has(client)) note(organizationId, clientKey);
       if (!seen.has(organizationId)) after = organizationId;
       seen.add(flow).add(client).add(organizationId);
     }
@@ -48,23 +50,24 @@ export function createSpoolTurns(
   const claimNext = async (
     priority: SpoolTurn['priority'],
     without: readonly string[],
+    limit: number,
   ): Promise<ClaimedEntry[]> => {
-    const entries = await claim({ priority, without, after, lastTurns });
+    const entries = await claim({ priority, without, after, lastTurns }, limit);
     noteTurns(entries);
     return entries;
   };
 
   return {
-    async next() {
+    async next(limit) {
       count += 1;
       const expensive = count % EXPENSIVE_EVERY === 0 ? [] : expensiveClients();
-      const live = await claimNext(0, expensive);
+      const live = await claimNext(0, expensive, limit);
       if (live.length > 0) return live;
       if (expensive.length > 0) {
-        const rest = await claimNext(0, []);
+        const rest = await claimNext(0, [], limit);
         if (rest.length > 0) return rest;
       }
-      return claimNext(1, []);
+      return claimNext(1, [], limit);
     },
   };
 }

@@ -28,7 +28,7 @@ export interface InboundPipelineOptions {
   readonly log: FailureLog;
   /** Name of this process, the same after a restart; see `readProcessName`. @default a name of its own */
   readonly owner?: () => Promise<string>;
-  /** Whether what arrives has precedence at the moment; no batch is begun meanwhile. @default never */
+  /** Whether what arrives has precedence at the moment; only {@link TRICKLE} is stored meanwhile. @default never */
   readonly mustYield?: () => boolean;
   /** Messages were stored, or put off; that is durable. */
   readonly onResults?: (results: readonly MailIn[]) => void;
@@ -66,6 +66,12 @@ const ABANDONED_IMPORT_SECONDS = 600;
 const SWEEP_MS = 60_000;
 /** Between looks at whether arrivals still have precedence. */
 const YIELD_MS = 20;
+/**
+ * Entries of the claim that is begun within {@link TRICKLE_MS} also then: turns make it mail of everybody, so that
+ * nobody waits until a flood of somebody else has ended.
+ */
+const TRICKLE = 30;
+const TRICKLE_MS = 1_000;
 
 /** For a message that has waited for its turn: it is read whatever that takes. */
 const NEVER = new AbortController().signal;
@@ -92,6 +98,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   let sleepers: (() => void)[] = [];
   let wakes = 0;
   let sweepAt = 0;
+  let workedAt = -Infinity;
 
   const wake = () => {
     wakes += 1;
@@ -113,12 +120,12 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   };
 
   const leases = createSpoolLeases(database, () => owner, leaseSeconds);
-  const turns = createSpoolTurns(options.expensiveClients ?? (() => []), (turn) =>
+  const turns = createSpoolTurns(options.expensiveClients ?? (() => []), (turn, limit) =>
     database.asWorker((tx) =>
       claimSpoolEntries(tx, {
         ...turn,
         owner,
-        limit: batchSize,
+        limit,
         maxBytes: options.batchBytes ?? 64 * 1024 * 1024,
         leaseSeconds,
       }),
@@ -217,9 +224,10 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   };
 
   /** @returns entries taken */
-  const work = async (): Promise<number> => {
+  const work = async (limit = batchSize): Promise<number> => {
+    workedAt = performance.now();
     await leases.settle();
-    const entries = leases.hold(await turns.next()).map((entry) => spans.begin(entry));
+    const entries = leases.hold(await turns.next(limit)).map((entry) => spans.begin(entry));
     if (entries.length === 0) return 0;
     const slice = new AbortController();
     setMaxListeners(0, slice.signal);
@@ -251,13 +259,14 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   const interrupted = failureReport(log, 'inbound mail could not be worked on; it is tried again');
   const lane = async () => {
     while (!stopping) {
-      if (options.mustYield?.() === true) {
+      const mustYield = options.mustYield?.() === true;
+      if (mustYield && performance.now() - workedAt < TRICKLE_MS) {
         await delay(YIELD_MS);
         continue;
       }
       try {
         const seen = wakes;
-        const count = await work();
+        const count = await work(mustYield ? TRICKLE : batchSize);
         if (count === batchSize) continue;
         await sweep();
         if (count === 0 && !stopping) await sleep(seen);
