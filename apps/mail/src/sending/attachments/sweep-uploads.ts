@@ -4,7 +4,7 @@ import { deleteExpiredUploads } from './upload-store';
 
 const BATCH = 1_000;
 
-/** Removes uploads after their day, unless a draft names them. Content is left to the blob store's own collection. */
+/** Removes uploads after their day, unless a draft names them; retention removes content that nothing else refers to. */
 export function createUploadSweeper(
   deps: { database: Database; onError: (error: unknown) => void },
   everyMs = 600_000,

@@ -14,7 +14,7 @@ import {
   UPLOAD_LIFETIME_MS,
   type UploadRow,
 } from './upload';
-import { insertUpload } from './upload-store';
+import { insertUpload, noteRefusedContent } from './upload-store';
 import { createUploadToken, isUploadToken } from './upload-token';
 
 const CONTENT_ID = /^[^\s<>\p{Cc}]{1,200}$/u;
@@ -35,11 +35,30 @@ export async function uploadFile(
   }
   const promised = first.value.part.value;
   const description = checkDescription(promised);
-  const { organizationId, userId } = context.principal;
+  const { organizationId } = context.principal;
   await requireRoom(deps.database, organizationId, promised.sizeBytes ?? 0);
   const blob = await deps.blobs.putStream(organizationId, contentOf(iterator), MAX_UPLOAD_BYTES);
-  assertAsPromised(promised, blob);
-  await requireRoom(deps.database, organizationId, blob.sizeBytes);
+  try {
+    assertAsPromised(promised, blob);
+    await requireRoom(deps.database, organizationId, blob.sizeBytes);
+    return await store(deps, context, promised, description, blob);
+  } catch (error) {
+    // Else whoever has no room left could fill the disk with what is refused.
+    await deps.database
+      .inTenant(organizationId, (tx) => noteRefusedContent(tx, organizationId, blob.sha256))
+      .catch(() => undefined);
+    throw error;
+  }
+}
+
+function store(
+  deps: { database: Database; blobs: BlobStore; clock: Clock },
+  context: CallContext,
+  promised: UploadDescription,
+  description: FileDescription,
+  blob: BlobReference,
+): Promise<Document> {
+  const { organizationId, userId } = context.principal;
   return deps.database.inTenant(organizationId, (tx) =>
     idempotent(tx, withContent(context, blob.sha256, description.filename), async () => {
       const now = deps.clock();

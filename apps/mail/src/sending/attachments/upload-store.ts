@@ -72,18 +72,37 @@ export async function deleteUpload(
   return rowCount > 0;
 }
 
-/** Removes expired uploads that no draft names, of all organizations; at most `limit`. */
+/** Removes expired uploads that no draft names, of all organizations; at most `limit`. Their content is noted as perhaps not needed. */
 export async function deleteExpiredUploads(worker: SqlExecutor, limit: number): Promise<number> {
-  const { rowCount } = await worker.query(
-    `delete from upload
-      where (organization_id, token) in (
-              select u.organization_id, u.token
-                from upload u
-               where u.expires_at < now()
-                 and not exists (select from draft d where d.organization_id = u.organization_id
-                                                       and d.attachment_tokens @> array[u.token])
-               limit $1)`,
+  const { rows } = await worker.query<{ deleted: number }>(
+    `with gone as (
+       delete from upload
+        where (organization_id, token) in (
+                select u.organization_id, u.token
+                  from upload u
+                 where u.expires_at < now()
+                   and not exists (select from draft d where d.organization_id = u.organization_id
+                                                         and d.attachment_tokens @> array[u.token])
+                 limit $1)
+       returning organization_id, sha256),
+     noted as (
+       insert into blob_candidate (organization_id, sha256)
+       select distinct organization_id, sha256 from gone
+           on conflict do nothing)
+     select count(*) as deleted from gone`,
     [limit],
   );
-  return rowCount;
+  return rows[0]!.deleted;
+}
+
+/** Content that was stored for an upload which was refused then: perhaps nothing needs it. */
+export async function noteRefusedContent(
+  tx: SqlExecutor,
+  organizationId: string,
+  sha256: string,
+): Promise<void> {
+  await tx.query(
+    'insert into blob_candidate (organization_id, sha256) values ($1, $2) on conflict do nothing',
+    [organizationId, sha256],
+  );
 }
