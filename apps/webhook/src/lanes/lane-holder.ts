@@ -1,5 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
+import { PollingLoop } from '@dak/platform/lifecycle';
 import { mayStillGet } from '../visibility/scopes-of-makers';
 import type { FreshDelivery } from '../fan-out/fan-out';
 import type { Sealing } from '../secrets/sealing';
@@ -66,14 +67,12 @@ export class LaneHolder {
   readonly #rechecks = new Set<Promise<void>>();
   #renewAt = 0;
   #discoverAt = 0;
-  #isStopping = false;
-  #isSignalled = false;
-  #wake: () => void = () => undefined;
-  #loop: Promise<void> = Promise.resolve();
+  readonly #loop: PollingLoop;
 
   constructor(deps: LaneHolderDeps) {
     this.#deps = deps;
     this.#leaseMs = deps.leaseMs ?? LEASE_MS;
+    this.#loop = new PollingLoop(() => this.#turn(), deps.onError);
   }
 
   get held(): ReadonlyMap<string, Lane> {
@@ -81,13 +80,11 @@ export class LaneHolder {
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.#loop.start();
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    this.#signal();
-    await this.#loop;
+    await this.#loop.stop();
     await Promise.all(this.#rechecks);
   }
 
@@ -105,7 +102,7 @@ export class LaneHolder {
   }
 
   offer(deliveries: readonly FreshDelivery[]): void {
-    if (this.#isStopping) return;
+    if (this.#loop.isStopping) return;
     const now = this.#deps.clock();
     let isNews = false;
     for (const [endpointId, fresh] of Map.groupBy(deliveries, (one) => one.endpointId)) {
@@ -127,7 +124,7 @@ export class LaneHolder {
         isNews = true;
       }
     }
-    if (isNews) this.#signal();
+    if (isNews) this.#loop.wake();
   }
 
   refresh(endpointIds: readonly string[]): void {
@@ -139,7 +136,7 @@ export class LaneHolder {
         lane.hasMore = true;
       }
     }
-    this.#signal();
+    this.#loop.wake();
   }
 
   /** Gives a lane up; whoever claims it next reads everything anew. */
@@ -150,32 +147,25 @@ export class LaneHolder {
 
   /** The lane has little left to send: what the table has is brought in meanwhile. */
   drained(lane: Lane): void {
-    if (lane.wantsMore(this.#deps.clock())) this.#signal();
+    if (lane.wantsMore(this.#deps.clock())) this.#loop.wake();
   }
 
   /** Something of the lane becomes due then. */
   expect(lane: Lane, at: number): void {
     if (at < lane.checkAt) lane.checkAt = at;
-    if (lane.hasMore || at <= this.#deps.clock()) this.#signal();
+    if (lane.hasMore || at <= this.#deps.clock()) this.#loop.wake();
   }
 
-  async #run(): Promise<void> {
-    let pause = 0;
-    while (!this.#isStopping) {
-      this.#isSignalled = false;
-      try {
-        if (performance.now() >= this.#renewAt) await this.#renew();
-        if (this.#wanted.size > 0 || performance.now() >= this.#discoverAt) await this.#claim();
-        await this.#readConfigs([...this.#lanes.values()].filter((lane) => lane.isConfigStale));
-        await this.#look();
-        pause = 0;
-      } catch (error) {
-        this.#deps.onError(error);
-        pause = Math.min(Math.max(50, pause * 2), 2_000);
-      }
+  async #turn(): Promise<number> {
+    try {
+      if (performance.now() >= this.#renewAt) await this.#renew();
+      if (this.#wanted.size > 0 || performance.now() >= this.#discoverAt) await this.#claim();
+      await this.#readConfigs([...this.#lanes.values()].filter((lane) => lane.isConfigStale));
+      await this.#look();
+    } finally {
       if (performance.now() >= this.#leaseUntil) this.#loseAll();
-      await this.#sleep(pause === 0 ? this.#untilNext() : pause, pause > 0);
     }
+    return this.#untilNext();
   }
 
   async #renew(): Promise<void> {
@@ -347,7 +337,7 @@ export class LaneHolder {
       })
       .finally(() => {
         this.#rechecks.delete(check);
-        this.#signal();
+        this.#loop.wake();
       });
     this.#rechecks.add(check);
   }
@@ -393,24 +383,6 @@ export class LaneHolder {
 
   #loseAll(): void {
     for (const lane of [...this.#lanes.values()]) this.#lose(lane);
-  }
-
-  #signal(): void {
-    this.#isSignalled = true;
-    this.#wake();
-  }
-
-  async #sleep(ms: number, isPause: boolean): Promise<void> {
-    if (this.#isStopping || ms <= 0 || (this.#isSignalled && !isPause)) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        if (isPause && !this.#isStopping) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = () => undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+export { PollingLoop } from './polling-loop';
 export { tryLockFile, type FileLock } from './file-lock';
 export { freePort } from './free-port';
 export { startInSteps, type OnStop } from './start-in-steps';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { PollingLoop } from '@dak/platform/lifecycle';
 import type { ConsumerStore } from './consumer-store';
 import {
   FencedError,
@@ -56,8 +57,8 @@ export class ConsumerMember implements Subscription {
   readonly #stop = new AbortController();
   /** Ends the heartbeats and commits, which go on while handlers drain. */
   readonly #drained = new AbortController();
-  #signalled = false;
-  #wake: () => void = () => undefined;
+  readonly #reading: PollingLoop;
+  #idleMs: number;
   #flushing: Promise<void> | null = null;
   #loops: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | null = null;
@@ -73,7 +74,9 @@ export class ConsumerMember implements Subscription {
       maxAttempts: options.maxAttempts ?? 5,
       slots: new Slots(options.concurrency ?? 16),
     };
-    this.#stopListening = options.onNews(() => this.#signal());
+    this.#idleMs = options.pollMs[0];
+    this.#reading = new PollingLoop(() => this.#read(), options.onError);
+    this.#stopListening = options.onNews(() => this.#reading.wake());
   }
 
   async start(): Promise<void> {
@@ -82,7 +85,8 @@ export class ConsumerMember implements Subscription {
     this.#partitions = starts.length;
     await store.joinGroup(starts);
     await this.#beat();
-    this.#loops = Promise.all([this.#heartbeats(), this.#reads(), this.#commits()]);
+    this.#reading.start();
+    this.#loops = Promise.all([this.#heartbeats(), this.#commits()]);
   }
 
   assigned(): string[] {
@@ -106,7 +110,7 @@ export class ConsumerMember implements Subscription {
   async #leave(drainMs: number): Promise<void> {
     this.#stop.abort();
     this.#stopListening();
-    this.#signal();
+    const stopped = this.#reading.stop();
     const held = [...this.#owned.values()];
     for (const partition of held) partition.drain();
     await Promise.race([
@@ -114,7 +118,7 @@ export class ConsumerMember implements Subscription {
       delay(drainMs, undefined, { ref: false }),
     ]);
     this.#drained.abort();
-    await this.#loops;
+    await Promise.all([stopped, this.#loops]);
     await this.#flush().catch(this.#options.onError);
     this.#loseAll();
     try {
@@ -179,7 +183,7 @@ export class ConsumerMember implements Subscription {
         const partition = new OwnedPartition(claim);
         this.#owned.set(partition.name, partition);
       }
-      if (claimed.length > 0) this.#signal();
+      if (claimed.length > 0) this.#reading.wake();
     }
   }
 
@@ -195,24 +199,13 @@ export class ConsumerMember implements Subscription {
     if (this.#owned.get(partition.name) === partition) this.#lose(partition.name);
   }
 
-  async #reads(): Promise<void> {
+  async #read(): Promise<number> {
     const [shortest, longest] = this.#options.pollMs;
-    let wait = shortest;
-    while (!this.#stop.signal.aborted) {
-      this.#signalled = false;
-      try {
-        const found = await this.#readOnce();
-        wait = found ? shortest : Math.min(wait * 2, longest);
-        if (found) {
-          await this.#rest();
-          continue;
-        }
-      } catch (error) {
-        this.#options.onError(error);
-        wait = Math.min(Math.max(wait * 2, 50), 2_000);
-      }
-      await this.#sleep(wait);
-    }
+    const found = await this.#readOnce();
+    this.#idleMs = found ? shortest : Math.min(this.#idleMs * 2, longest);
+    if (!found) return this.#idleMs;
+    await this.#rest();
+    return 0;
   }
 
   /** Unlike a sleep, not ended by news. */
@@ -271,7 +264,7 @@ export class ConsumerMember implements Subscription {
     } finally {
       if (!partition.complete && !partition.draining) await delay(AFTER_FAILURE_MS);
       partition.end();
-      this.#signal();
+      this.#reading.wake();
     }
   }
 
@@ -313,23 +306,6 @@ export class ConsumerMember implements Subscription {
 
   #loseAll(): void {
     for (const name of [...this.#owned.keys()]) this.#lose(name);
-  }
-
-  #signal(): void {
-    this.#signalled = true;
-    this.#wake();
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    if (this.#signalled || this.#stop.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = () => undefined;
   }
 }
 

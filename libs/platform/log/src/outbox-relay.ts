@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import { PollingLoop } from '@dak/platform/lifecycle';
 import { FencedError, type RelayChannel } from './log';
 import { OUTBOX_SIGNAL, toOutboxRow, type StoredOutboxRow } from './outbox';
 
@@ -44,39 +45,38 @@ const DEPTH = `
  */
 export class OutboxRelay {
   readonly #options: Required<Omit<OutboxRelayOptions, 'onError'>>;
-  readonly #onError: (error: unknown) => void;
   #shards: number[] = [];
-  #running: Promise<void> | null = null;
-  #stopping = false;
-  #wake: () => void = () => undefined;
-  #signalled = false;
+  readonly #loop: PollingLoop;
+  #idleMs: number;
   #renewAt = 0;
   #uncertain = true;
   #unlisten: (() => void) | undefined;
 
   constructor(options: OutboxRelayOptions) {
     this.#options = { leaseMs: 10_000, maxBatch: 1_000, gapMs: 40, pollMs: [5, 250], ...options };
-    this.#onError = options.onError ?? (() => undefined);
+    this.#idleMs = this.#options.pollMs[0];
+    this.#loop = new PollingLoop(
+      () => this.#turn(),
+      (error) => {
+        if (!(error instanceof FencedError)) options.onError?.(error);
+      },
+    );
   }
 
   start(): void {
-    if (this.#running !== null) return;
-    this.#unlisten = this.#options.source.onSignal?.(OUTBOX_SIGNAL, () => this.wake());
-    this.#running = this.#run();
+    this.#unlisten ??= this.#options.source.onSignal?.(OUTBOX_SIGNAL, () => this.wake());
+    this.#loop.start();
   }
 
   /** Looks at once instead of at the next poll; a source with signals does it after every commit that wrote to the outbox. */
   wake(): void {
-    this.#signalled = true;
-    this.#wake();
+    this.#loop.wake();
   }
 
   /** Finishes the batch in hand and frees the shards. */
   async stop(): Promise<void> {
-    this.#stopping = true;
     this.#unlisten?.();
-    this.wake();
-    await this.#running;
+    await this.#loop.stop();
     await this.#options.channel.release();
   }
 
@@ -88,26 +88,20 @@ export class OutboxRelay {
     });
   }
 
-  async #run(): Promise<void> {
+  async #turn(): Promise<number> {
     const [shortest, longest] = this.#options.pollMs;
-    let wait = shortest;
-    while (!this.#stopping) {
-      this.#signalled = false;
-      try {
-        if (performance.now() >= this.#renewAt) await this.#renew();
-        const moved = this.#shards.length === 0 ? 0 : await this.#moveBatch();
-        wait = moved > 0 ? shortest : Math.min(wait * 2, longest);
-        if (moved === this.#options.maxBatch) continue;
-        if (moved > 0 && !this.#stopping) await delay(this.#options.gapMs);
-      } catch (error) {
-        // Whether a failed publication was committed is unknown: the shards are taken anew, which tells.
-        this.#renewAt = 0;
-        this.#uncertain = true;
-        if (!(error instanceof FencedError)) this.#onError(error);
-        wait = Math.min(Math.max(wait * 2, 50), 2_000);
-        this.#signalled = false;
-      }
-      await this.#sleep(wait);
+    try {
+      if (performance.now() >= this.#renewAt) await this.#renew();
+      const moved = this.#shards.length === 0 ? 0 : await this.#moveBatch();
+      this.#idleMs = moved > 0 ? shortest : Math.min(this.#idleMs * 2, longest);
+      if (moved === this.#options.maxBatch) return 0;
+      if (moved > 0 && !this.#loop.isStopping) await delay(this.#options.gapMs);
+      return this.#idleMs;
+    } catch (error) {
+      // Whether a failed publication was committed is unknown: the shards are taken again, which tells.
+      this.#renewAt = 0;
+      this.#uncertain = true;
+      throw error;
     }
   }
 
@@ -131,17 +125,5 @@ export class OutboxRelay {
     await channel.publish(rows);
     await source.asWorker((tx) => tx.query(DELETE, [rows.map((row) => row.seq)]));
     return rows.length;
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    if (this.#signalled || this.#stopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = () => undefined;
   }
 }

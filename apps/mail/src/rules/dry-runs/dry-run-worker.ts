@@ -3,6 +3,7 @@ import type { Principal } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { classifyFailure } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
+import { PollingLoop } from '@dak/platform/lifecycle';
 import { inSpan } from '@dak/platform/telemetry';
 import { evaluateRule } from '../evaluation/evaluate-rule';
 import { matchInPlace, type PatternMatcher } from '../evaluation/pattern-matcher';
@@ -52,64 +53,22 @@ export function createDryRunWorker(deps: {
   owner: () => Promise<string>;
   onError: (error: unknown) => void;
 }): DryRunWorker {
-  let isStopped = false;
-  let wake: () => void = () => undefined;
-  let isWoken = false;
-  let running: Promise<void> = Promise.resolve();
-
-  const sleep = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (isWoken || isStopped) {
-        isWoken = false;
-        resolve();
-        return;
-      }
-      const timer = setTimeout(resolve, POLL_MS);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-
-  const loop = async (): Promise<void> => {
-    let owner: string | null = null;
-    while (!isStopped) {
-      let worked = false;
-      try {
-        if (owner === null) {
-          const name = await deps.owner();
-          await deps.database.asWorker((tx) => takeBackDryRuns(tx, name));
-          owner = name;
-        }
-        const holder = owner;
-        const row = await deps.database.asWorker((tx) => claimDryRun(tx, holder, LEASE_SECONDS));
-        if (row !== null) {
-          await inSpan('job dry run', { parent: null }, () =>
-            workOff(deps, holder, row, () => isStopped),
-          );
-          worked = true;
-        }
-      } catch (error) {
-        deps.onError(error);
-      }
-      if (!worked) await sleep();
+  let owner: string | null = null;
+  const loop: PollingLoop = new PollingLoop(async () => {
+    if (owner === null) {
+      const name = await deps.owner();
+      await deps.database.asWorker((tx) => takeBackDryRuns(tx, name));
+      owner = name;
     }
-  };
-
-  return {
-    start() {
-      running = loop();
-    },
-    wake() {
-      isWoken = true;
-      wake();
-    },
-    async stop() {
-      isStopped = true;
-      wake();
-      await running;
-    },
-  };
+    const holder = owner;
+    const row = await deps.database.asWorker((tx) => claimDryRun(tx, holder, LEASE_SECONDS));
+    if (row === null) return POLL_MS;
+    await inSpan('job dry run', { parent: null }, () =>
+      workOff(deps, holder, row, () => loop.isStopping),
+    );
+    return 0;
+  }, deps.onError);
+  return loop;
 }
 
 async function workOff(
