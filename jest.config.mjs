@@ -1,6 +1,6 @@
 /** Unit specs stand beside their file; `*.int.spec.ts` under `test/` need a database. Both run by default. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/libs/testing/open-handles/src/jest-environment.ts',
   roots: ['<rootDir>/apps', '<rootDir>/libs'],
   testMatch: ['**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/fixtures/', '/dist/'],
