@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
+import { runningEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { eventually } from '@dak/testing/waiting';
 import { filesWith } from './files-with';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
@@ -85,6 +87,25 @@ describe('retention and erasure on a data folder', () => {
       );
     });
 
+  const eventsOf = async (conversation: string) => {
+    const url = new URL(runningEmbeddedPostgres(dataDir)!);
+    url.pathname = '/dak_log';
+    const client = new pg.Client({ connectionString: url.toString() });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ types: string[]; unread: number }>(
+        `select array_agg(headers ->> 'ce_type') as types,
+                count(*) filter (where exists (select from consumer_offset o
+                                                where o.topic = e.topic and o.part = e.part and o.off <= e.off))::integer as unread
+           from event_log e where key like '%' || $1`,
+        [conversation],
+      );
+      return rows[0]!;
+    } finally {
+      await client.end();
+    }
+  };
+
   it('leaves nothing of mail whose time is over, but what is held, in any file', async () => {
     const { body: made } = await dak.api('POST', '/mailboxes', {
       address: 'archive@dak.example',
@@ -130,8 +151,14 @@ describe('retention and erasure on a data folder', () => {
     expect(filesWith(dataDir, HELD)).not.toEqual([]);
 
     await dak.api('POST', `/conversations/${held.id}/labels`, { remove: ['legal-hold'] }, admin);
+    await eventually('the events of the labels were read', async () => {
+      const { types, unread } = await eventsOf(held.id);
+      return types.length >= 2 && unread === 0;
+    });
     expect(await retainNow(dak)).toMatchObject({ messages: 1, conversations: 1, blobs: 2 });
     expect(filesWith(dataDir, HELD)).toEqual([]);
+    // Published by the removal itself.
+    expect((await eventsOf(held.id)).types).toEqual(['conversation.updated']);
     expect(await retainNow(dak)).toEqual({ messages: 0, conversations: 0, blobs: 0, bytes: 0 });
     expect(dak.errors).toEqual([]);
   }, 240_000);

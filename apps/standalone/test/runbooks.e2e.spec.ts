@@ -80,6 +80,28 @@ describe('the runbooks', () => {
     120_000,
   );
 
+  it('cancel all mail that goes out by mistake, however much else waits', async () => {
+    const { mailboxes } = dak.bootstrap;
+    const sendLater = async (subject: string): Promise<string> => {
+      const { status, body } = await dak.api('POST', '/compose/send', {
+        ...{ mailbox_id: mailboxes[0]!.id, to: ['someone@elsewhere.example'], body_text: 'hello' },
+        ...{ subject, send_at: new Date(Date.now() + 3_600_000).toISOString() },
+      });
+      expect(status).toBe(201);
+      return (body as { id: string }).id;
+    };
+    const first = await sendLater('sent by mistake');
+    for (let n = 0; n < 100; n += 1) await sendLater(`wanted ${n}`);
+    const last = await sendLater('by mistake, too');
+    const { said, code } = await run(
+      `${commandsOf('README.md')}\n${commandsOf('wrong-mass-mail.md')}`,
+    );
+    expect({ said, code }).toEqual({ said: expect.any(String), code: 0 });
+    for (const id of [first, last]) expect(said).toMatch(new RegExp(`${id}$`, 'm'));
+    const { body } = await dak.api('GET', '/outbox?per_page=100');
+    expect(body.data).toHaveLength(100);
+  }, 120_000);
+
   it('are all listed, and link to pages that exist', () => {
     const index = readFileSync(join(RUNBOOKS, 'README.md'), 'utf8');
     for (const page of [...pages, LAST]) {
