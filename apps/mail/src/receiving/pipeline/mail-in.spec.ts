@@ -48,7 +48,7 @@ it('counts every outcome and writes a line for each mail but those of imports, w
     source: 'smtp',
     mailbox_id: '01a20281-0000-7000-8000-000000000002',
     message_id: '01a20281-0000-7000-8000-000000000004',
-    size_bytes: 67,
+    size_bytes: 66,
     waited_ms: 250,
     trace_id: '0af7651916cd43dd8448eb211c80319c',
   });
