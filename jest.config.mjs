@@ -21,7 +21,7 @@ export default {
   },
   // These are ES modules only, or import some, which jest requires as CommonJS.
   transformIgnorePatterns: [
-    '/node_modules/(?!(htmlparser2|domhandler|domutils|dom-serializer|domelementtype|entities|html-to-text|@selderee|selderee|parseley|leac|peberminta|nanoid|franc-min|trigram-utils|n-gram|collapse-white-space|svix|eventsource-parser|graphile-worker|pg-boss|@opentelemetry/otlp-exporter-base)/)',
+    '/node_modules/(?!(htmlparser2|domhandler|domutils|dom-serializer|domelementtype|entities|html-to-text|@selderee|selderee|parseley|leac|peberminta|nanoid|franc-min|trigram-utils|n-gram|collapse-white-space|svix|eventsource-parser|graphile-worker|jose|pg-boss|@opentelemetry/otlp-exporter-base)/)',
   ],
   globalSetup: '<rootDir>/libs/testing/database/src/jest-global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/database/src/jest-global-teardown.ts',

@@ -1,4 +1,6 @@
-import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
 
 /** Seconds. */
 export const ACCESS_TOKEN_LIFETIME = 900;
@@ -11,19 +13,9 @@ export interface AccessClaims {
   expiresAt: number;
 }
 
-interface Payload {
-  iss: 'dak';
-  aud: 'dak';
-  sub: string;
-  org: string;
-  sid: string;
-  iat: number;
-  exp: number;
-}
+const PAYLOAD = z.object({ sub: z.string(), org: z.string(), sid: z.string(), exp: z.int() });
 
-const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url');
-
-/** Session tokens: JWS compact (RFC 7515) with EdDSA (RFC 8037) and exactly one accepted header. */
+/** Session tokens: JWTs (RFC 7519) signed with EdDSA (RFC 8037), and no other algorithm or type. */
 export class AccessTokens {
   private readonly publicKey: KeyObject;
 
@@ -32,9 +24,9 @@ export class AccessTokens {
     this.publicKey = createPublicKey(privateKey);
   }
 
-  issue(claims: Omit<AccessClaims, 'expiresAt'>, now: number): string {
+  issue(claims: Omit<AccessClaims, 'expiresAt'>, now: number): Promise<string> {
     const issuedAt = Math.floor(now / 1000);
-    const payload: Payload = {
+    return new SignJWT({
       iss: 'dak',
       aud: 'dak',
       sub: claims.userId,
@@ -42,26 +34,26 @@ export class AccessTokens {
       sid: claims.sessionId,
       iat: issuedAt,
       exp: issuedAt + ACCESS_TOKEN_LIFETIME,
-    };
-    const signed = `${HEADER}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`;
-    return `${signed}.${sign(null, Buffer.from(signed), this.privateKey).toString('base64url')}`;
+    })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
+      .sign(this.privateKey);
   }
 
   /** Null for anything but an unexpired token of this deployment. */
-  verify(token: string, now: number): AccessClaims | null {
-    const [header, body, signature, rest] = token.split('.');
-    if (header !== HEADER || body === undefined || signature === undefined || rest !== undefined) {
-      return null;
+  async verify(token: string, now: number): Promise<AccessClaims | null> {
+    try {
+      const { payload } = await jwtVerify(token, this.publicKey, {
+        algorithms: ['EdDSA'],
+        typ: 'JWT',
+        issuer: 'dak',
+        audience: 'dak',
+        currentDate: new Date(now),
+      });
+      const { sub, org, sid, exp } = PAYLOAD.parse(payload);
+      return { organizationId: org, userId: sub, sessionId: sid, expiresAt: exp };
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof z.ZodError) return null;
+      throw error;
     }
-    const bytes = Buffer.from(signature, 'base64url');
-    if (!verify(null, Buffer.from(`${header}.${body}`), this.publicKey, bytes)) return null;
-    const payload = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Payload;
-    if (payload.iss !== 'dak' || payload.aud !== 'dak' || payload.exp * 1000 <= now) return null;
-    return {
-      organizationId: payload.org,
-      userId: payload.sub,
-      sessionId: payload.sid,
-      expiresAt: payload.exp,
-    };
   }
 }

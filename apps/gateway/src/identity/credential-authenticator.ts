@@ -101,7 +101,7 @@ export class CredentialAuthenticator implements Authenticator {
   }
 
   private async resolveToken(token: string): Promise<KnownCredential> {
-    const claims = this.deps.tokens.verify(token, this.deps.clock());
+    const claims = await this.deps.tokens.verify(token, this.deps.clock());
     if (claims === null) throw invalidCredentials();
     const { organizationId, sessionId } = claims;
     const version = await this.deps.versions.current(organizationId);

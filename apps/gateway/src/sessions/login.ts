@@ -181,7 +181,7 @@ export async function sessionReply(
   return {
     status: 200,
     body: {
-      access_token: parts.tokens.issue(owner, parts.clock()),
+      access_token: await parts.tokens.issue(owner, parts.clock()),
       token_type: 'Bearer',
       expires_in: ACCESS_TOKEN_LIFETIME,
       user: toUserRecord(user),
