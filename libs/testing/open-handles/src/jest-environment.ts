@@ -1,4 +1,3 @@
-import type { EnvironmentContext, JestEnvironmentConfig } from '@jest/environment';
 import { TestEnvironment } from 'jest-environment-node';
 import { leftOpen, openHandles } from './open-handles';
 
@@ -13,9 +12,9 @@ export default class NodeWithoutLeaks extends TestEnvironment {
   readonly #before = openHandles();
   readonly #path: string;
 
-  constructor(config: JestEnvironmentConfig, context: EnvironmentContext) {
-    super(config, context);
-    this.#path = context.testPath;
+  constructor(...given: ConstructorParameters<typeof TestEnvironment>) {
+    super(...given);
+    this.#path = given[1].testPath;
   }
 
   override async teardown(): Promise<void> {
