@@ -77,10 +77,6 @@ export class AttackingClient {
       outgoing.end(body === undefined ? undefined : JSON.stringify(body));
     });
   }
-
-  end(): void {
-    this.#agent.destroy();
-  }
 }
 
 /** Sockets that send a character a second each and are opened again when they are cut. */

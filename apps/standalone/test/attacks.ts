@@ -21,7 +21,7 @@ export interface AttackedTenant {
   address: string;
 }
 
-export interface Attack {
+interface Attack {
   name: string;
   /** What the attacker has made before; takes as long as it does. */
   prepare?: () => Promise<unknown>;
@@ -32,7 +32,7 @@ export interface Attack {
 }
 
 /** What attacks need; the attacker is an organization of its own. */
-export interface Target {
+interface Target {
   bootstrap: RunningDak['bootstrap'];
   attacker: AttackedTenant;
   /** A request of the attacker. */
