@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startCluster, type RunServer } from '@dak/testing/database';
-import { embeddedBinaries, scrubDatabases, systemBinaries } from '../src';
+import { startCluster, type RunServer } from '../src';
+import { embeddedBinaries, scrubDatabases, systemBinaries } from '@dak/platform/embedded-postgres';
 
 const SECRET = 'zacharias.quill@person.example';
 
