@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { eventually } from '@dak/testing/waiting';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 describe('while the database is down', () => {
@@ -53,7 +54,10 @@ describe('while the database is down', () => {
     await admin.get('/departments');
     expect((await admin.get('/departments')).status).toBe(200);
     expect((await admin.get('/audit')).status).toBe(200);
-    expect((await site.client().get('//readyz')).status).toBe(200);
+    await eventually(
+      'it is ready',
+      async () => (await site.client().get('//readyz')).status === 200,
+    );
   });
 
   it('does not take it for guessing when a credential cannot be looked up', async () => {

@@ -57,6 +57,27 @@ describe('HttpServer', () => {
     await server.close();
   });
 
+  it('leaves a connection alone whose body came to its end after the reply', async () => {
+    const server = new HttpServer({
+      probes: new Probes({ metrics: new Registry(), isReady: () => Promise.resolve() }),
+      handle: (_, response) => void response.end('done'),
+      restOfBodyMs: 200,
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    const closed = jest.fn();
+    socket.once('close', closed);
+    socket.write('POST / HTTP/1.1\r\nHost: dak.example\r\nContent-Length: 5\r\n\r\n');
+    expect((await once(socket, 'data'))[0]).toContain('done');
+    socket.write('hello');
+    await delay(400);
+    expect(closed).not.toHaveBeenCalled();
+    socket.write('GET / HTTP/1.1\r\nHost: dak.example\r\n\r\n');
+    expect((await once(socket, 'data'))[0]).toContain('done');
+    socket.destroy();
+    await server.close();
+  });
+
   it('keeps a connection for longer than it promises, for clients that count late', async () => {
     const server = new HttpServer({
       probes: new Probes({ metrics: new Registry(), isReady: () => Promise.resolve() }),

@@ -15,6 +15,8 @@ export interface HttpServerOptions {
   tls?: PemPair | undefined;
   /** How long a connection without a request is promised to stay; milliseconds. @default 65000 */
   keepAliveMs?: number;
+  /** Time for what is left of a body after its reply; milliseconds. @default 10000 */
+  restOfBodyMs?: number;
 }
 
 /** Time for headers to arrive: a client that trickles them holds a socket, not a worker. */
@@ -115,8 +117,10 @@ export class HttpServer {
   }
 
   private dispatch(request: IncomingMessage, response: ServerResponse): void {
-    const { handle, probes } = this.options;
-    if (mayHaveBody(request)) response.once('finish', () => endWithoutBody(request));
+    const { handle, probes, restOfBodyMs = REST_OF_BODY_MS } = this.options;
+    if (mayHaveBody(request)) {
+      response.once('finish', () => endWithoutBody(request, restOfBodyMs));
+    }
     if (!probes.answerHealth(request, response)) handle(request, response);
   }
 }
@@ -129,12 +133,15 @@ function mayHaveBody({ headers }: IncomingMessage): boolean {
  * What came in of a body and is not read any longer would hold up the next request of its connection. A client that goes
  * on sending after its reply, or stops in the middle, must not hold the socket.
  */
-function endWithoutBody(request: IncomingMessage): void {
+function endWithoutBody(request: IncomingMessage, withinMs: number): void {
   if (request.readableEnded) return;
   discard(request);
   if (request.complete) return;
-  const timer = setTimeout(() => request.socket.destroy(), REST_OF_BODY_MS);
-  request.once('close', () => clearTimeout(timer));
+  // Once the body is whole, the connection belongs to the next requests.
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, withinMs);
+  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer));
 }
 
 /** What the HTTP parser refuses never reaches a route; it still gets the one error form. */

@@ -19,6 +19,8 @@ export interface RedisSharedStateOptions {
 }
 
 const FIRST_ATTEMPTS = 5;
+/** After a command that got no answer, the next ones fail at once for so long: a request has several. */
+const SILENCE_MS = 1_000;
 
 type Client = ReturnType<typeof newClient>;
 
@@ -30,6 +32,7 @@ export class RedisSharedState implements SharedState {
   readonly #url: string;
   #subscriber: Promise<Client> | null = null;
   #closed = false;
+  #silentUntil = 0;
 
   private constructor(options: RedisSharedStateOptions) {
     this.#prefix = options.keyPrefix;
@@ -153,9 +156,11 @@ export class RedisSharedState implements SharedState {
 
   /** Every failure of the store is `unavailable`, and a silent connection is one too. */
   async #run<T>(command: () => Promise<T>): Promise<T> {
+    if (performance.now() < this.#silentUntil) throw unreachable(new NoAnswerError());
     try {
       return await within(command(), this.#timeoutMs);
     } catch (cause) {
+      if (cause instanceof NoAnswerError) this.#silentUntil = performance.now() + SILENCE_MS;
       throw unreachable(cause);
     }
   }
@@ -203,10 +208,14 @@ async function connectWithin(client: Client, timeoutMs: number): Promise<void> {
   }
 }
 
+class NoAnswerError extends Error {
+  override readonly message = 'no answer in time';
+}
+
 async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), timeoutMs);
+    timer = setTimeout(() => reject(new NoAnswerError()), timeoutMs);
   });
   try {
     return await Promise.race([work, timeout]);
