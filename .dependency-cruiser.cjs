@@ -1,5 +1,5 @@
 /** Rules inside and across projects that Nx tags cannot see. `scripts/check-boundaries.mjs` proves each one with a fixture. */
-const TESTS = '(\\.spec\\.ts$|/test/|/bench/|^libs/testing/)';
+const TESTS = '(\\.spec\\.ts$|/test/|^e2e/|(^|/)bench/|^libs/testing/)';
 
 /** Pure files of a service, by folder or by the first or last word of their name. */
 const FIRST = 'classify|decide|detect|evaluate|judge|match|parse|project|render|settle';

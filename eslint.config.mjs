@@ -75,6 +75,7 @@ export default tseslint.config(
       '**/backup/{backup,restore}.ts',
       '**/*.spec.ts',
       '**/test/**/*.ts',
+      'e2e/**/*.ts',
       '**/bench/**/*.ts',
       'libs/testing/**/*.ts',
       'libs/platform/lifecycle/**/*.ts',
@@ -83,7 +84,13 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': 'off', 'no-console': 'off' },
   },
   {
-    files: ['**/*.spec.ts', '**/test/**/*.ts', '**/bench/**/*.ts', 'libs/testing/**/*.ts'],
+    files: [
+      '**/*.spec.ts',
+      '**/test/**/*.ts',
+      'e2e/**/*.ts',
+      '**/bench/**/*.ts',
+      'libs/testing/**/*.ts',
+    ],
     rules: {
       'max-lines': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

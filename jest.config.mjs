@@ -1,7 +1,7 @@
 /** Unit specs stand beside their file; `*.int.spec.ts` under `test/` need a database. Both run by default. */
 export default {
   testEnvironment: '<rootDir>/libs/testing/open-handles/src/jest-environment.ts',
-  roots: ['<rootDir>/apps', '<rootDir>/libs'],
+  roots: ['<rootDir>/apps', '<rootDir>/e2e', '<rootDir>/libs'],
   testMatch: ['**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/fixtures/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
