@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { deliver } from '../e2e/stack/mail-load';
+import { deliver } from '@dak/testing/smtp-sink';
 import { BenchRun, CHECKOUT } from './bench-run';
 import { callApi, plainEnvironment, startDak, type Dak } from './dak-process';
 import { InboundProgress } from './inbound-progress';

@@ -5,7 +5,7 @@ import { BENCH_LIMITS, plainEnvironment, readBootstrap } from '../dak-process';
 import type { Effort } from '../effort';
 import { measureHttp, requireSuccess } from '../http-load';
 import { judged, noted, type Measurement } from '../measurement';
-import { treeMemory, type TreeMemory } from '../process-memory';
+import { treeMemory, type TreeMemory } from '@dak/testing/process-memory';
 import { runProgram } from '../programs';
 
 const SECTION = 'start';

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { descendants } from '../../bench/process-memory';
+import { descendants } from '@dak/testing/process-memory';
 import type { Measured } from './attack-neighbors';
 
 export interface Figures {

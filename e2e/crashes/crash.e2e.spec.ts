@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { deliver, startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
 import { eventually } from '@dak/testing/waiting';
-import { arrivedAt, compose, deliver, subjectsIn } from '../stack/mail-load';
+import { arrivedAt, compose, subjectsIn } from '../stack/mail-load';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
 
 const COUNT = 200;

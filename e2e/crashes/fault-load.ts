@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmtpSink } from '@dak/testing/smtp-sink';
 import { eventually } from '@dak/testing/waiting';
-import { arrivedAt, deliver, subjectsIn } from '../stack/mail-load';
+import { deliver } from '@dak/testing/smtp-sink';
+import { arrivedAt, subjectsIn } from '../stack/mail-load';
 import { type RunningDak } from '../stack/running-dak';
 
 /** What a client got for one request. */

@@ -1,5 +1,5 @@
 import { eventually } from '@dak/testing/waiting';
-import { deliver } from '../stack/mail-load';
+import { deliver } from '@dak/testing/smtp-sink';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
 import { startWebhookSink, type WebhookSink } from '../stack/webhook-sink';
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRestartablePostgres, type RestartablePostgres } from '@dak/testing/crash';
 import { eventually } from '@dak/testing/waiting';
-import { deliver, subjectsIn } from '../stack/mail-load';
+import { deliver } from '@dak/testing/smtp-sink';
+import { subjectsIn } from '../stack/mail-load';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
 import { startWebhookSink, type WebhookSink } from '../stack/webhook-sink';
 

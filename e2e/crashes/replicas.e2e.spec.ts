@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
 import { startCluster, testPostgresUrl } from '@dak/testing/database';
-import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
+import { deliver, startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
 import { eventually } from '@dak/testing/waiting';
 import { describeDistributed, sharedSettings } from '../stack/distributed-stack';
 import { withDatabase } from '../isolation/foreign-data';
-import { arrivedAt, compose, deliver, subjectsIn } from '../stack/mail-load';
+import { arrivedAt, compose, subjectsIn } from '../stack/mail-load';
 import {
   removeDataDir,
   startDak,

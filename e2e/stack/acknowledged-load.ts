@@ -1,5 +1,6 @@
 import { eventually } from '@dak/testing/waiting';
-import { compose, deliver } from './mail-load';
+import { deliver } from '@dak/testing/smtp-sink';
+import { compose } from './mail-load';
 import type { RunningDak } from './running-dak';
 
 /** What clients were promised: subjects of mail in and out, names of labels. */

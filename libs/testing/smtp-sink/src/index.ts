@@ -19,3 +19,4 @@ export {
   type SmtpSinkOptions,
 } from './smtp-sink';
 export { openSmtpDialog, SmtpDialog } from './smtp-dialog';
+export { deliver } from './deliver';

@@ -1,0 +1,1 @@
+export { descendants, treeMemory, type TreeMemory } from './process-memory';
