@@ -7,6 +7,7 @@ const LAST =
   'aggregates|bodies|evidence|fields|filter|name|protocol|query|recipients|schedule|state|status|threading|time|window';
 const PURE = [
   '^apps/.+/decisions/',
+  '^apps/webhook/src/lanes/(lane|lanes|turns|due-delivery)[.]ts$',
   `^apps/.+/(${FIRST})-[^/]+[.]ts$`,
   `^apps/.+[-/](${LAST})[.]ts$`,
 ];

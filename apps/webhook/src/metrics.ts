@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Database } from '@dak/platform/postgres';
 import { registerDatabaseSize } from '@dak/platform/telemetry';
+import type { BreakerState } from './decisions/breaker';
 import type { Verdict } from './decisions/classify-outcome';
-import type { Lane } from './lanes/lane';
 import { measureDatabase, measureQueue, MOST_COUNTED } from './lanes/queue-store';
 
 export interface WebhookMetrics {
@@ -11,11 +11,11 @@ export interface WebhookMetrics {
   disabled(reason: string): void;
 }
 
-/** `lanes` are those that this process holds. */
+/** @param breakerStates of the endpoints that this process sends to */
 export function createWebhookMetrics(
   registry: Registry,
   database: Database,
-  lanes: () => ReadonlyMap<string, Lane>,
+  breakerStates: () => readonly BreakerState['state'][],
 ): WebhookMetrics {
   const registers = [registry];
   const attempts = new Counter({
@@ -54,7 +54,7 @@ export function createWebhookMetrics(
     collect() {
       this.reset();
       for (const state of ['closed', 'open', 'half_open']) this.set({ state }, 0);
-      for (const lane of lanes().values()) this.inc({ state: lane.breaker.state.state });
+      for (const state of breakerStates()) this.inc({ state });
     },
   });
   const oldest = new Gauge({

@@ -24,7 +24,7 @@ import { createEndpointHandlers } from './endpoints/handlers';
 import { createSecretHandlers } from './endpoints/secret-handlers';
 import type { WebhookDeps } from './endpoints/webhook-deps';
 import { FanOut } from './fan-out/fan-out';
-import { Sender } from './lanes/sender';
+import { Dispatcher } from './lanes/dispatcher';
 import { createWebhookMetrics } from './metrics';
 import { createTenantHandlers } from './organizations/handlers';
 import { createReplayHandlers } from './replays/handlers';
@@ -83,7 +83,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   const allowance = parseAllowance(options.allow);
   const sealing = createSealing(options.secret);
   const http = createGuardedHttp({ allow: allowance });
-  const metrics = createWebhookMetrics(options.metrics, database, () => sender.lanes);
+  const metrics = createWebhookMetrics(options.metrics, database, () => dispatcher.breakerStates);
 
   const relay = new OutboxRelay({
     source: database,
@@ -91,7 +91,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     onError: failed('events could not be moved to the log; it is tried again'),
   });
   registerOutboxMetrics(options.metrics, 'webhook', relay);
-  const sender = new Sender({
+  const dispatcher = new Dispatcher({
     database,
     http,
     sealing,
@@ -104,17 +104,17 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
       metrics.disabled(reason);
       logger.warn({ webhook_id: endpointId, reason }, 'a webhook was disabled');
     },
-    ...(options.processName === undefined ? {} : { processName: options.processName }),
-    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    processName: options.processName,
+    leaseMs: options.leaseMs,
   });
   const fanOut = new FanOut({
     database,
     log,
     visibility,
-    onCommitted: (deliveries) => sender.offer(deliveries),
+    onCommitted: (deliveries) => dispatcher.add(deliveries),
     onCounted: (events, deliveries) => metrics.fannedOut(events, deliveries),
   });
-  const onChanged = (endpointIds: readonly string[]): void => sender.refresh(endpointIds);
+  const onChanged = (endpointIds: readonly string[]): void => dispatcher.refresh(endpointIds);
   const onReplayError = failed('a replay could not go on; it is tried again');
   const replays = createRepeatingWorker(
     'replay',
@@ -162,7 +162,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
       onPersonEnd: disableEndpointsOf,
       onKeyEnd: disableEndpointsOfKey,
       onChanged,
-      onSwitched: () => sender.refreshAll(),
+      onSwitched: () => dispatcher.refreshAll(),
     }),
     { internal: true },
   );
@@ -173,7 +173,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
       // Without a partition for today no attempt could be written down.
       await sweep(database);
       relay.start();
-      await sender.start();
+      await dispatcher.start();
       await fanOut.start();
       for (const worker of [replays, sweeper, answers]) worker.start();
     },
@@ -183,7 +183,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     async stop() {
       await fanOut.stop();
       await Promise.all([replays, sweeper, answers].map((worker) => worker.stop()));
-      await sender.stop();
+      await dispatcher.stop();
       await http.close();
       await relay.stop();
       await database.close();

@@ -4,7 +4,7 @@ import { UnavailableError, systemClock, uuidv7, type Principal } from '@dak/kern
 import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
 import { Database } from '@dak/platform/postgres';
 import { eventually } from '@dak/testing/waiting';
-import { Sender } from '../src/lanes/sender';
+import { Dispatcher } from '../src/lanes/dispatcher';
 import { createSealing } from '../src/secrets/sealing';
 import { SECRET } from './service-secret';
 import {
@@ -164,7 +164,7 @@ describe('lanes', () => {
     const open = async () => {
       const database = new Database({ url: stack.databaseUrl, applicationName: 'other' });
       const http = createGuardedHttp({ allow: parseAllowance('127.0.0.1') });
-      const sender = new Sender({
+      const dispatcher = new Dispatcher({
         database,
         http,
         sealing: createSealing(SECRET),
@@ -175,9 +175,9 @@ describe('lanes', () => {
         disable: async () => undefined,
       });
       return {
-        start: () => sender.start(),
+        start: () => dispatcher.start(),
         async stop() {
-          await sender.stop();
+          await dispatcher.stop();
           await http.close();
           await database.close();
         },

@@ -3,17 +3,17 @@ import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit'
 import type { Database } from '@dak/platform/postgres';
 import { recordAttempts, saveHealth, type AttemptResult } from './attempt-store';
 
-/** Results are together in one transaction for so long or up to so many. */
+/** Results are gathered for one transaction this long, up to this many. */
 const GATHER_MS = 15;
-const MOST_OF_A_TRANSACTION = 200;
+const MAX_RESULTS_AT_ONCE = 200;
 const LONGEST_PAUSE_MS = 2_000;
 
 export interface AttemptRecorder {
-  /** Whether it was recorded; false when the lane has passed to another owner. Waits out an outage. */
+  /** @returns whether the result was recorded: not when the lane has passed to another owner. Waits out an outage. */
   record(result: AttemptResult): Promise<boolean>;
   /** Results that are not in the database yet. */
   readonly waiting: number;
-  /** From now on an outage is not waited out: what cannot be written is attempted again by another owner. */
+  /** Waits out no further outage: the next owner makes attempts again whose results cannot be written. */
   close(): Promise<void>;
 }
 
@@ -27,14 +27,14 @@ export function createAttemptRecorder(deps: {
   let waiting = 0;
 
   const write = async (results: AttemptResult[]): Promise<boolean[]> => {
-    const dirty = [...new Set(results.map(({ lane }) => lane))].filter(
-      (lane) => lane.isHealthDirty,
-    );
-    for (const lane of dirty) lane.isHealthDirty = false;
+    const unsaved = [...new Set(results.map(({ lane }) => lane))].flatMap((lane) => {
+      const health = lane.takeUnsavedHealth();
+      return health === null ? [] : [{ lane, health }];
+    });
     try {
-      // Endpoints before deliveries, as whoever disables one locks them.
+      // Endpoints before deliveries: the order in which disabling locks them.
       const answers = await database.batchAsWorker([
-        ...(dirty.length === 0 ? [] : [saveHealth(owner, dirty)]),
+        ...(unsaved.length === 0 ? [] : [saveHealth(owner, unsaved)]),
         recordAttempts(owner, results),
       ]);
       const rows = answers.at(-1);
@@ -45,7 +45,7 @@ export function createAttemptRecorder(deps: {
         recorded.has(`${lane.endpointId}/${deliveryId}`),
       );
     } catch (error) {
-      for (const lane of dirty) lane.isHealthDirty = true;
+      for (const { lane } of unsaved) lane.keepHealthUnsaved();
       throw error;
     }
   };
@@ -62,7 +62,7 @@ export function createAttemptRecorder(deps: {
         }
       }
     },
-    { maxItems: MOST_OF_A_TRANSACTION, gatherMs: GATHER_MS },
+    { maxItems: MAX_RESULTS_AT_ONCE, gatherMs: GATHER_MS },
   );
 
   return {

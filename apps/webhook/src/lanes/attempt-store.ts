@@ -1,5 +1,6 @@
 import type { PreparedStatement } from '@dak/platform/postgres';
 import type { VerdictKind } from '../decisions/classify-outcome';
+import type { Health } from '../decisions/health-tracker';
 import type { Settlement } from '../decisions/settle-attempt';
 import type { Lane } from './lane';
 
@@ -104,23 +105,26 @@ export function recordAttempts(
   };
 }
 
-export function saveHealth(owner: string, lanes: readonly Lane[]): PreparedStatement {
+export function saveHealth(
+  owner: string,
+  changes: readonly { lane: Lane; health: Health }[],
+): PreparedStatement {
   return {
     name: 'webhook_save_health',
     text: HEALTH,
     values: [
       owner,
-      lanes.map(({ endpointId }) => endpointId),
-      lanes.map(({ epoch }) => epoch),
-      lanes.map(({ breaker }) => breaker.state.state),
-      lanes.map(({ breaker }) => time(breaker.state.openedAt)),
-      lanes.map(({ breaker }) => time(breaker.state.nextProbeAt)),
-      lanes.map(({ breaker }) => breaker.state.trips),
-      lanes.map(({ lastSuccessAt }) => time(lastSuccessAt)),
-      lanes.map(({ streak }) => time(streak?.firstAt ?? null)),
-      lanes.map(({ streak }) => streak?.firstEventId ?? null),
-      lanes.map(({ streak }) => time(streak?.lastAt ?? null)),
-      lanes.map(({ streak }) => streak?.lastEventId ?? null),
+      changes.map(({ lane }) => lane.endpointId),
+      changes.map(({ lane }) => lane.epoch),
+      changes.map(({ health }) => health.breaker.state),
+      changes.map(({ health }) => time(health.breaker.openedAt)),
+      changes.map(({ health }) => time(health.breaker.nextProbeAt)),
+      changes.map(({ health }) => health.breaker.trips),
+      changes.map(({ health }) => time(health.lastSuccessAt)),
+      changes.map(({ health: { streak } }) => time(streak?.firstAt ?? null)),
+      changes.map(({ health: { streak } }) => streak?.firstEventId ?? null),
+      changes.map(({ health: { streak } }) => time(streak?.lastAt ?? null)),
+      changes.map(({ health: { streak } }) => streak?.lastEventId ?? null),
     ],
   };
 }

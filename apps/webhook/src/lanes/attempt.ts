@@ -1,6 +1,6 @@
 import { signatureHeader } from '@dak/formats/standard-webhooks';
 import type { AttemptOutcome, GuardedHttp } from '@dak/platform/guarded-http';
-import type { Consignment } from './lane';
+import type { DueDelivery } from './due-delivery';
 import type { LaneConfig } from './lane-config';
 
 const MAX_RESPONSE_CHARACTERS = 1_000;
@@ -12,7 +12,7 @@ const MAX_RESPONSE_CHARACTERS = 1_000;
 export function attempt(
   http: GuardedHttp,
   config: LaneConfig,
-  { eventId, body, gap }: Pick<Consignment, 'eventId' | 'body' | 'gap'>,
+  { eventId, body, gap }: Pick<DueDelivery, 'eventId' | 'body' | 'gap'>,
   now: number,
   traceparent: string | undefined,
 ): Promise<AttemptOutcome> {

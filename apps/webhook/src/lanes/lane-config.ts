@@ -1,7 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { parseSecret } from '@dak/formats/standard-webhooks';
-import type { FailureStreak } from '../decisions/auto-disable';
-import type { BreakerState } from '../decisions/breaker';
+import type { Health } from '../decisions/health-tracker';
 import type { PaceLimits } from '../decisions/pace';
 import type { Sealing } from '../secrets/sealing';
 import type { LaneConfigRow } from './lane-store';
@@ -32,13 +31,6 @@ export interface LaneConfig {
   releasedAt: number;
   stamp: string;
   keys: readonly SigningKey[];
-}
-
-/** What is known of an endpoint's health, as a new owner of its lane takes it over. */
-export interface LaneHealth {
-  breaker: BreakerState;
-  streak: FailureStreak | null;
-  lastSuccessAt: number | null;
 }
 
 /** Sealed values belong to their organization. */
@@ -80,7 +72,7 @@ function releasedAtOf({ released_at }: LaneConfigRow): number {
   return released_at === null ? 0 : Date.parse(released_at);
 }
 
-export function readLaneHealth(row: LaneConfigRow): LaneHealth {
+export function readLaneHealth(row: LaneConfigRow): Health {
   const at = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const firstAt = at(row.first_failure_at);
   return {

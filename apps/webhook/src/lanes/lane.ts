@@ -1,118 +1,88 @@
-import { withFailure, type FailureStreak } from '../decisions/auto-disable';
-import { Breaker } from '../decisions/breaker';
+import type { BreakerState } from '../decisions/breaker';
 import type { Verdict } from '../decisions/classify-outcome';
+import { HealthTracker, type Health } from '../decisions/health-tracker';
 import { Pace } from '../decisions/pace';
-import type { AttemptedDelivery } from '../decisions/settle-attempt';
-import type { LaneConfig, LaneHealth } from './lane-config';
+import type { Settlement } from '../decisions/settle-attempt';
+import type { FreshDelivery } from '../fan-out/fan-out';
+import { dueFromFanOut, type DueDelivery } from './due-delivery';
+import type { LaneConfig } from './lane-config';
 import type { LaneClaim } from './lane-store';
 
-/** A delivery in hand. */
-export interface Consignment extends AttemptedDelivery {
-  eventId: string;
-  /** W3C trace context of the event. */
-  traceparent: string | null;
-  body: Buffer;
-  /** Of an ordered endpoint. */
-  orderKey: string | null;
-  gap: boolean;
-  /** Milliseconds since the epoch. */
-  createdAt: number;
-}
-
-/** In hand at most, so that no endpoint takes all the memory. */
-export const MOST_IN_HAND = 512;
-/** What is recorded frees a few places after the other; they are filled together. */
-const LEAST_ROOM = MOST_IN_HAND / 4;
+/** Deliveries in memory at most, so that no endpoint takes all of it. */
+const MAX_IN_HAND = 512;
+/** Recorded results make room one by one; the table is read again when there is this much. */
+const MIN_ROOM = MAX_IN_HAND / 4;
 const SHORTEST_POLL_MS = 10;
 const LONGEST_POLL_MS = 250;
-/** So long after a hold has ended endpoints are sent to gently at first. */
+/** For so long after a hold endpoints are sent to gently. */
 const GENTLE_FOR_MS = 60_000;
-/** A success is written down at once after failures, else so often. */
-const SUCCESS_NOTED_EVERY_MS = 10_000;
 
-/** What this process knows of an endpoint whose only sender it is. */
+/** What the sender does for a lane when its turn comes. */
+export type LaneTurn =
+  | { readonly delivery: DueDelivery; readonly isProbe: boolean }
+  /** Milliseconds until the lane can send; null = until one of its attempts ends or something is queued. */
+  | { readonly delivery: null; readonly waitMs: number | null };
+
+const NOTHING: LaneTurn = { delivery: null, waitMs: null };
+
+/**
+ * What this process knows of an endpoint whose only sender it is: settings, health, pace, and the deliveries in hand,
+ * which are queued, held back, under way, or not recorded yet. All changes are methods of this class; times are
+ * milliseconds since the epoch.
+ */
 export class Lane {
   readonly endpointId: string;
   readonly epoch: number;
-  readonly pace: Pace;
-  breaker: Breaker;
-  /** The row of the endpoint may say something else than `config`. */
-  isConfigStale = false;
-  /** The endpoint is being disabled: nothing more goes out, whatever its row still says. */
-  isEnding = false;
-  /** Health that is not written down yet. */
-  isHealthDirty = false;
-  /** The table has more than is in hand. */
-  hasMore = true;
-  /** When to look into the table, milliseconds since the epoch. */
-  checkAt = 0;
-  /** Since when there was nothing to do; null while there is. */
-  idleSince: number | null = null;
-  streak: FailureStreak | null;
-  lastSuccessAt: number | null;
+  readonly #pace: Pace;
+  readonly #health: HealthTracker;
   #config: LaneConfig;
+  #isConfigStale = false;
+  /** While the endpoint is being disabled nothing goes out, whatever its row still says. */
+  #isEnding = false;
+  /** The table has more than is in hand. */
+  #hasMore = true;
+  #pollAt = 0;
   #pollMs = SHORTEST_POLL_MS;
-  #notedSuccessAt: number;
-  #queue: Consignment[] = [];
+  /** Null while there is something to do. */
+  #idleSince: number | null = null;
+  #queue: DueDelivery[] = [];
+  /** Ids, each with its order key. */
   readonly #inHand = new Map<string, string | null>();
 
-  constructor(claim: LaneClaim, config: LaneConfig, health: LaneHealth, now: number) {
+  constructor(claim: LaneClaim, config: LaneConfig, health: Health, now: number) {
     this.endpointId = claim.endpointId;
     this.epoch = claim.epoch;
     this.#config = config;
-    this.pace = new Pace(config.limits, now);
-    this.breaker = new Breaker(health.breaker);
-    this.streak = health.streak;
-    this.lastSuccessAt = health.lastSuccessAt;
-    this.#notedSuccessAt = health.lastSuccessAt ?? 0;
-    if (now - config.releasedAt < GENTLE_FOR_MS) this.pace.beginGently(now);
+    this.#pace = new Pace(config.limits, now);
+    this.#health = new HealthTracker(health);
+    if (now - config.releasedAt < GENTLE_FOR_MS) this.#pace.beginGently(now);
   }
 
   get config(): LaneConfig {
     return this.#config;
   }
 
-  /**
-   * Takes over what the row of the endpoint says now. Where people have changed something, its health
-   * counts too: another URL, or enabling it, begins with a clean record.
-   */
-  adopt(config: LaneConfig, health: LaneHealth, now: number): void {
-    const isMoved = config.url !== this.#config.url;
-    if (isMoved || (config.stamp !== this.#config.stamp && !this.isHealthDirty)) {
-      this.breaker = new Breaker(health.breaker);
-      this.streak = health.streak;
-      this.isHealthDirty = false;
-    }
-    // What is queued was judged by what people had set before.
-    if (config.stamp !== this.#config.stamp) this.putBack();
-    const isReleased = config.releasedAt > this.#config.releasedAt;
-    this.#config = config;
-    this.isConfigStale = false;
-    this.pace.setLimits(config.limits);
-    if (isReleased) {
-      this.pace.beginGently(now);
-      if (this.streak !== null) {
-        const firstAt = Math.max(this.streak.firstAt, config.releasedAt);
-        this.streak = { ...this.streak, firstAt };
-      }
-    }
-    if (!config.isSendable) this.putBack();
+  get isConfigStale(): boolean {
+    return this.#isConfigStale;
+  }
+
+  get breakerState(): BreakerState['state'] {
+    return this.#health.state.breaker.state;
   }
 
   get maySend(): boolean {
-    return this.#config.isSendable && !this.isConfigStale && !this.isEnding;
+    return this.#config.isSendable && !this.#isConfigStale && !this.#isEnding;
   }
 
-  get queued(): number {
-    return this.#queue.length;
+  get hasQueued(): boolean {
+    return this.#queue.length > 0;
   }
 
-  /** Queued, under way, or done and not recorded yet. */
-  get inHand(): number {
-    return this.#inHand.size;
+  get room(): number {
+    return MAX_IN_HAND - this.#inHand.size;
   }
 
-  get knownIds(): string[] {
+  get idsInHand(): string[] {
     return [...this.#inHand.keys()];
   }
 
@@ -123,97 +93,167 @@ export class Lane {
     );
   }
 
-  get room(): number {
-    return MOST_IN_HAND - this.#inHand.size;
+  /** Whether nothing has been in hand or due for longer than `ms`. */
+  isIdleFor(ms: number, now: number): boolean {
+    return this.#idleSince !== null && this.#inHand.size === 0 && now - this.#idleSince > ms;
   }
 
-  /** Whether the table should be asked now. */
+  /** Whether the table should be read now. */
   wantsMore(now: number): boolean {
     if (!this.maySend) return false;
-    if (this.hasMore) return this.#queue.length <= MOST_IN_HAND / 2 && this.room >= LEAST_ROOM;
-    return now >= this.checkAt && this.room > 0;
+    if (this.#hasMore) return this.#queue.length <= MAX_IN_HAND / 2 && this.room >= MIN_ROOM;
+    return now >= this.#pollAt && this.room > 0;
   }
 
-  push(consignments: readonly Consignment[]): void {
-    for (const consignment of consignments) {
-      if (this.#inHand.has(consignment.id)) continue;
-      this.#inHand.set(consignment.id, consignment.orderKey);
-      this.#queue.push(consignment);
+  /** Milliseconds until the table should be read; infinite while that depends on other things than time. */
+  msUntilPoll(now: number): number {
+    if (this.wantsMore(now)) return 0;
+    return this.maySend && this.room > 0 ? this.#pollAt - now : Number.POSITIVE_INFINITY;
+  }
+
+  /** The endpoint was changed, or something of it has become due. */
+  refresh(): void {
+    this.#isConfigStale = true;
+    this.#hasMore = true;
+  }
+
+  /**
+   * Takes over what the row of the endpoint says. Where people have changed something, its health counts too: enabling
+   * the endpoint, or giving it another URL, gives it a clean record.
+   */
+  adopt(config: LaneConfig, health: Health, now: number): void {
+    const former = this.#config;
+    const isChanged = config.stamp !== former.stamp;
+    if (config.url !== former.url || (isChanged && !this.#health.isUnsaved)) {
+      this.#health.reset(health);
     }
-    if (consignments.length > 0) this.idleSince = null;
+    this.#config = config;
+    this.#isConfigStale = false;
+    this.#pace.setLimits(config.limits);
+    if (config.releasedAt > former.releasedAt) {
+      this.#pace.beginGently(now);
+      this.#health.excuseUntil(config.releasedAt);
+    }
+    // Queued deliveries were checked against the former settings.
+    if (isChanged || !config.isSendable) this.#putBack();
   }
 
-  /** In hand without being queued: they must not be sent before it is known who may read them. */
-  hold(consignments: readonly Consignment[]): void {
-    for (const { id, orderKey } of consignments) this.#inHand.set(id, orderKey);
-    if (consignments.length > 0) this.idleSince = null;
+  /** @returns whether fresh deliveries are queued now; otherwise they are to be read from the table */
+  queueFresh(deliveries: readonly FreshDelivery[], now: number): boolean {
+    if (deliveries.some(({ stamp }) => stamp !== this.#config.stamp)) this.#isConfigStale = true;
+    const fits = !this.#hasMore && deliveries.length <= this.room;
+    if (!fits || this.#config.isOrdered || !this.maySend) {
+      this.#hasMore = true;
+      return false;
+    }
+    this.queue(deliveries.map((delivery) => dueFromFanOut(delivery, now)));
+    return true;
   }
 
-  /** Queues what is still held, unless nothing may be sent any more: the table still has it then. */
-  admit(consignments: readonly Consignment[]): void {
-    for (const consignment of consignments) {
-      if (!this.#inHand.has(consignment.id)) continue;
-      if (this.#config.isSendable && !this.isEnding) this.#queue.push(consignment);
-      else this.release(consignment.id);
+  queue(deliveries: readonly DueDelivery[]): void {
+    for (const delivery of deliveries) {
+      if (this.#inHand.has(delivery.id)) continue;
+      this.#inHand.set(delivery.id, delivery.orderKey);
+      this.#queue.push(delivery);
+    }
+    if (deliveries.length > 0) this.#idleSince = null;
+  }
+
+  /** Takes deliveries in hand without queueing them: their owner's rights are being checked. */
+  holdBack(deliveries: readonly DueDelivery[]): void {
+    for (const { id, orderKey } of deliveries) this.#inHand.set(id, orderKey);
+    if (deliveries.length > 0) this.#idleSince = null;
+  }
+
+  /** Queues what was held back; what may not be sent now stays in the table alone. */
+  queueHeldBack(deliveries: readonly DueDelivery[]): void {
+    for (const delivery of deliveries) {
+      if (!this.#inHand.has(delivery.id)) continue;
+      if (this.#config.isSendable && !this.#isEnding) this.#queue.push(delivery);
+      else this.release(delivery.id);
     }
   }
 
-  /** Notes what a look into the table gave. */
-  looked(found: number, wanted: number, now: number): void {
-    // Of an ordered endpoint what is behind the heads shows up when they are recorded.
-    this.hasMore = found >= wanted;
+  /** Learns what a read of the table found. */
+  polled(found: number, wanted: number, now: number): void {
+    // Events behind the head of their conversation show up when the head is recorded.
+    this.#hasMore = found >= wanted;
     this.#pollMs = found > 0 ? SHORTEST_POLL_MS : Math.min(this.#pollMs * 2, LONGEST_POLL_MS);
-    this.checkAt = now + this.#pollMs;
-    if (this.#inHand.size === 0 && found === 0) this.idleSince ??= now;
+    this.#pollAt = now + this.#pollMs;
+    if (this.#inHand.size === 0 && found === 0) this.#idleSince ??= now;
   }
 
-  take(): Consignment | undefined {
-    return this.#queue.shift();
+  /** Begins the next attempt if queue, pace and breaker allow one. */
+  beginNext(now: number): LaneTurn {
+    if (!this.hasQueued || !this.maySend) return NOTHING;
+    if (this.#pace.room(now) === 0) {
+      return { delivery: null, waitMs: this.#pace.waitMs(now) || null };
+    }
+    const admission = this.#health.admit(now);
+    if (admission === 'wait') {
+      const probeAt = this.#health.state.breaker.nextProbeAt ?? now;
+      return { delivery: null, waitMs: probeAt > now ? probeAt - now : null };
+    }
+    this.#pace.begin(now);
+    return { delivery: this.#queue.shift()!, isProbe: admission === 'probe' };
   }
 
-  /** Forgets what is queued; the table still has it. */
-  putBack(): void {
-    for (const { id } of this.#queue) this.#inHand.delete(id);
-    this.#queue = [];
-    this.hasMore = true;
-  }
-
-  /** Its result is in the table, or it is to be read anew. */
-  release(id: string): void {
-    const key = this.#inHand.get(id);
-    this.#inHand.delete(id);
-    if (key !== null && key !== undefined) this.hasMore = true;
-  }
-
-  /** What an attempt tells about the endpoint. */
-  noteResult(
+  /**
+   * Learns from an attempt that has ended.
+   * @returns why the endpoint must be disabled; from then on nothing is sent until {@link resume}
+   */
+  endAttempt(
+    { id, eventId }: DueDelivery,
     verdict: Verdict,
-    eventId: string,
     isProbe: boolean,
     begunAt: number,
     now: number,
-  ): void {
-    const before = this.breaker.state;
-    const isSlow = verdict.kind === 'slow_down';
-    const paced = verdict.kind === 'delivered' ? 'ok' : isSlow ? 'slow_down' : 'other';
-    this.pace.end(paced, begunAt, now);
-    if (verdict.kind === 'withdrawn') {
-      if (isProbe) this.breaker.withdrawProbe();
-      return;
-    }
-    this.breaker.record({ ...verdict, isProbe }, now);
-    if (this.breaker.state !== before) this.isHealthDirty = true;
-    if (verdict.kind === 'delivered') {
-      if (this.streak !== null || now - this.#notedSuccessAt > SUCCESS_NOTED_EVERY_MS) {
-        this.isHealthDirty = true;
-        this.#notedSuccessAt = now;
-      }
-      this.streak = null;
-      this.lastSuccessAt = now;
-      return;
-    }
-    const streak = withFailure(this.streak, eventId, now);
-    if (streak !== this.streak) this.isHealthDirty = true;
-    this.streak = streak;
+  ): 'gone' | 'failing' | null {
+    const { kind } = verdict;
+    this.#pace.end(
+      kind === 'delivered' ? 'ok' : kind === 'slow_down' ? kind : 'other',
+      begunAt,
+      now,
+    );
+    this.#health.record(verdict, eventId, isProbe, now);
+    if (kind === 'withdrawn') this.release(id);
+    if (kind === 'withdrawn' || this.#isEnding) return null;
+    const reason = kind === 'gone' ? kind : this.#health.isHopeless(now) ? 'failing' : null;
+    this.#isEnding = reason !== null;
+    return reason;
+  }
+
+  /** The endpoint could not be disabled. */
+  resume(): void {
+    this.#isEnding = false;
+  }
+
+  /** The result of an attempt is in the table: the delivery, or the next one of its conversation, is due later. */
+  settle({ id, orderKey }: DueDelivery, settlement: Settlement, now: number): void {
+    this.release(id);
+    if (settlement.state === 'pending') this.#pollAt = Math.min(this.#pollAt, settlement.nextAt);
+    else if (orderKey !== null) this.#pollAt = Math.min(this.#pollAt, now);
+  }
+
+  /** Forgets a delivery: its result is in the table, or it is to be read again. */
+  release(id: string): void {
+    const key = this.#inHand.get(id);
+    this.#inHand.delete(id);
+    if (key !== null && key !== undefined) this.#hasMore = true;
+  }
+
+  /** See {@link HealthTracker.takeUnsaved}. */
+  takeUnsavedHealth(): Health | null {
+    return this.#health.takeUnsaved();
+  }
+
+  keepHealthUnsaved(): void {
+    this.#health.keepUnsaved();
+  }
+
+  #putBack(): void {
+    for (const { id } of this.#queue) this.#inHand.delete(id);
+    this.#queue = [];
+    this.#hasMore = true;
   }
 }
