@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { describeIssue, parseRequest } from '@dak/contracts/requests';
 import { DomainError, InvalidError } from '@dak/kernel';
 import type { Route } from './route';
-import { describeIssue } from './validation-sentence';
 
 type QueryValues = Record<string, string | string[]>;
 
@@ -24,14 +24,14 @@ export function compileInput(route: Route): InputParser {
     query: (text) => {
       if (query === undefined) return NOTHING;
       if (text === '' && emptyQuery?.success === true) return { ...(emptyQuery.data as object) };
-      return parse(query, parseQuery(text), 'the query');
+      return parseRequest(query, parseQuery(text), 'the query');
     },
     body: (value) => {
       if (body === undefined) return undefined;
       if (value === undefined && !body.safeParse(undefined).success) {
         throw new InvalidError('The request body is missing: send a JSON object.');
       }
-      return parse(body, value, 'the body');
+      return parseRequest(body, value, 'the body');
     },
   };
 }
@@ -60,13 +60,6 @@ function parseParams(
     'not_found',
     `Nothing is at this path: ${describeIssue(result.error.issues[0]!, 'the path')}`,
   );
-}
-
-function parse(schema: z.ZodType, value: unknown, where: string): unknown {
-  const result = schema.safeParse(value, { reportInput: true });
-  if (result.success) return result.data;
-  const sentences = result.error.issues.slice(0, 3).map((issue) => describeIssue(issue, where));
-  throw new InvalidError(sentences.join(' '));
 }
 
 /** @throws InvalidError for broken percent-encoding or a NUL, which no text of Dak may hold */

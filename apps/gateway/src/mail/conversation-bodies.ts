@@ -8,7 +8,7 @@ import type {
   SnoozeConversationRequest,
   UpdateConversationRequest,
 } from '@dak/contracts/mail';
-import { jsonField, metadataPatch, sentFields, utcTime } from '../http/request-fields';
+import { jsonField, metadataPatch, sentFields, utcTime } from '@dak/contracts/requests';
 
 const MAX_BULK = 100;
 const MAX_LABEL_CHANGES = 200;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LabelRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { sentFields } from '../http/request-fields';
+import { sentFields } from '@dak/contracts/requests';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 

@@ -1,3 +1,4 @@
+import { RULE_LIMITS } from '@dak/contracts/api';
 import { DomainError, uuidv7 } from '@dak/kernel';
 import type { CallOptions, Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend/backend';
@@ -35,9 +36,7 @@ const LIMITS = {
   templates: 1_000,
   template_body_bytes: 200 * 1024,
   domains: 100,
-  rules: 200,
-  conditions_per_rule: 50,
-  actions_per_rule: 20,
+  ...RULE_LIMITS,
 };
 
 /** What the gateway needs of the mail service behind `channel`: its routes and what identity asks of it. */

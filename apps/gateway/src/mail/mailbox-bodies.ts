@@ -5,7 +5,7 @@ import {
   PutAssignmentsRequest,
   UpdateMailboxRequest,
 } from '@dak/contracts/mail';
-import { jsonField, metadataPatch, sentFields, utcTime } from '../http/request-fields';
+import { jsonField, metadataPatch, sentFields, utcTime } from '@dak/contracts/requests';
 
 const idList = z.array(z.uuid()).max(1000);
 

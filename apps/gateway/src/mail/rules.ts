@@ -1,26 +1,21 @@
 import { z } from 'zod';
 import {
+  CreateRule,
   RuleDryRunRecord,
   RuleRecord,
   RuleRunRecord,
   RuleTestRecord,
   RuleVersionRecord,
+  StartRuleDryRun,
+  TestRule,
+  UpdateRule,
 } from '@dak/contracts/api';
+import { sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { sentFields } from '../http/request-fields';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import {
-  createRuleBody,
-  dryRunBody,
-  testRuleBody,
-  toRuleDefinition,
-  updateRuleBody,
-  type Caller,
-  type RuleBody,
-  type RuleTargets,
-} from './rule-bodies';
+import { toRuleDefinition, type Caller, type RuleTargets } from './rule-targets';
 
 const common = { tag: 'rules' } as const;
 
@@ -35,7 +30,7 @@ const runQuery = z.object({
 export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTargets): Route[] {
   const subjectOf = async (
     { principal, call }: Caller,
-    body: { rule?: RuleBody | undefined; rule_id?: string | undefined },
+    body: { rule?: CreateRule | undefined; rule_id?: string | undefined },
   ) =>
     body.rule === undefined
       ? ({ $case: 'ruleId', value: body.rule_id ?? '' } as const)
@@ -63,7 +58,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       summary: 'Create a rule',
       description:
         'It runs on every mail that arrives from now on, in the order of priority, and acts for the person who made it.',
-      request: { body: createRuleBody },
+      request: { body: CreateRule },
       responses: { 201: { description: 'The rule', schema: rule } },
       handler: async ({ body, principal, call }) => {
         const definition = await toRuleDefinition(parts, { principal, call }, body);
@@ -87,14 +82,14 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       summary: 'Update a rule',
       description: 'Mail that arrives after the answer meets the new version.',
       versioned: true,
-      request: { params: idParams, body: updateRuleBody },
+      request: { params: idParams, body: UpdateRule },
       responses: { 200: { description: 'The rule', schema: rule } },
       handler: async ({ params, body, principal, ifMatch, call }) => {
         const definition = await toRuleDefinition(parts, { principal, call }, body);
         const request = {
           id: params.id,
           expectedVersion: ifMatch ?? undefined,
-          fields: sentFields(updateRuleBody.shape, body),
+          fields: sentFields(UpdateRule.shape, body),
           rule: definition,
         };
         return documentReply(200, await rules.updateRule(request, call));
@@ -169,7 +164,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       description: 'Says which conditions hold and what would be done. Nothing is done.',
       rateClass: 'read',
       idempotency: 'none',
-      request: { body: testRuleBody },
+      request: { body: TestRule },
       responses: {
         200: { description: 'The verdicts', schema: RuleTestRecord.meta({ id: 'RuleTest' }) },
       },
@@ -186,7 +181,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       summary: 'Dry-run a rule on past mail',
       description:
         'Runs in the background over the mail that you see now; GET /rules/dry-run/{id} has progress and result. Nothing is done.',
-      request: { body: dryRunBody },
+      request: { body: StartRuleDryRun },
       responses: { 202: { description: 'The dry run, as far as it is', schema: dryRun } },
       handler: async ({ body, principal, call }) => {
         const subject = await subjectOf({ principal, call }, body);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { InvalidError, RefusedError } from '@dak/kernel';
-import { jsonField } from '../http/request-fields';
+import { jsonField } from '@dak/contracts/requests';
 import { ComposeRequest, Content, ForwardRequest, ReplyRequest } from '@dak/contracts/mail';
 
 const MAX_LIST = 200;

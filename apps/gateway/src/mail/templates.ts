@@ -8,7 +8,7 @@ import {
 import { TemplateContent } from '@dak/contracts/mail';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { jsonField, sentFields } from '../http/request-fields';
+import { jsonField, sentFields } from '@dak/contracts/requests';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { created } from './submissions';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WEBHOOK_ORDERINGS } from '@dak/contracts/api';
 import { EVENT_KINDS } from '@dak/contracts/events';
 import { CreateEndpointRequest, UpdateEndpointRequest } from '@dak/contracts/webhook';
-import { sentFields } from '../http/request-fields';
+import { sentFields } from '@dak/contracts/requests';
 
 export const eventTypes = z.array(z.enum(EVENT_KINDS)).max(EVENT_KINDS.length);
 

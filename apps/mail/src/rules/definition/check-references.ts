@@ -1,9 +1,10 @@
+import type { RuleAction } from '@dak/contracts/api';
 import { ForbiddenError, InvalidError, seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { Access } from '../../mailboxes/visibility-store';
 import { selectTemplate } from '../../sending/templates/template-store';
 import { selectVisibleMailboxes } from './reference-store';
-import { isSend, type Action, type RuleDefinition } from './rule';
+import { isSend, type RuleDefinition } from './rule';
 
 /**
  * What only tables know: that the caller may do in every mailbox what the rule would do there, and
@@ -51,7 +52,7 @@ export async function checkReferences(
 }
 
 /** The access level that an action needs in the mailbox of the mail. */
-export function accessOf(actions: readonly Action[]): Access {
+export function accessOf(actions: readonly RuleAction[]): Access {
   // Whoever is in the department of a conversation may send there.
   if (actions.some(({ type }) => isSend(type) || type === 'set_department')) return 'send';
   return actions.every(({ type }) => type === 'notify_webhook') ? 'read' : 'write';

@@ -1,4 +1,5 @@
 import { RefusedError, uuidv7, type Principal } from '@dak/kernel';
+import { RULE_LIMITS } from '@dak/contracts/api';
 import {
   RuleDefinition as RuleFields,
   type CreateRuleRequest,
@@ -12,7 +13,7 @@ import { loadRule } from './load-rule';
 import { definitionOf, parseRule } from './parse-rule';
 import { pinTemplates } from './pin-templates';
 import { ruleDocument } from './render-rule';
-import { MAX_RULES, type Rule, type RuleOwner } from './rule';
+import type { Rule, RuleOwner } from './rule';
 import type { RuleDeps } from './rule-deps';
 import { bumpRuleSet, countRules, insertRule, insertRuleVersion } from './rule-store';
 
@@ -31,9 +32,9 @@ export async function createRule(
       const definition = await pinTemplates(tx, organizationId, parsed);
       await checkReferences(tx, principal, definition);
       await bumpRuleSet(tx, organizationId);
-      if ((await countRules(tx, organizationId)) >= MAX_RULES) {
+      if ((await countRules(tx, organizationId)) >= RULE_LIMITS.rules) {
         throw new RefusedError(
-          `The organization has ${MAX_RULES} rules, which is the limit. Delete one that is not used.`,
+          `The organization has ${RULE_LIMITS.rules} rules, which is the limit. Delete one that is not used.`,
           'rule_limit',
         );
       }

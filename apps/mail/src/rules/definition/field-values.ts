@@ -1,4 +1,4 @@
-import type { AddressRecord, RuleVerdictRecord } from '@dak/contracts/api';
+import { WEEKDAYS, type AddressRecord, type RuleVerdictRecord } from '@dak/contracts/api';
 
 /** A value that a message has for a field: what is compared, and what a person is shown. */
 export interface FieldValue {
@@ -70,8 +70,6 @@ export function withoutDetail(email: string): string {
   const plus = lower.indexOf('+');
   return plus > 0 && plus < at ? lower.slice(0, plus) + lower.slice(at) : lower;
 }
-
-export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 

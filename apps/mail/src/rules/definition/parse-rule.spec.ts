@@ -49,7 +49,7 @@ describe('conditions', () => {
     [one('header:', 'exists'), /^conditions\[0\]\.field/],
     [one('header:a b', 'exists'), /^conditions\[0\]\.field/],
     [one('constructor', 'exists'), /^conditions\[0\]\.field/],
-    [one('subject', 'like', 'x'), /^conditions\[0\]\.operator must be one of equals/],
+    [one('subject', 'like', 'x'), /^conditions\[0\]\.operator must be one of "equals"/],
     [
       one('subject', 'greater_than', 3),
       /^conditions\[0\]\.operator greater_than does not fit subject/,
@@ -86,7 +86,7 @@ describe('conditions', () => {
       [{ field: 'subject', operator: 'contains', value: 'x' }, null],
       /^conditions\[1\] must be an object/,
     ],
-    [{}, /^conditions must be a list/],
+    [{}, /^conditions must be an array/],
     [
       Array.from({ length: 4 }, () => one('subject', 'matches', '(?:a{30}){20}')[0]),
       /^conditions have too large regular expressions/,
@@ -122,16 +122,16 @@ describe('actions', () => {
   });
 
   it.each([
-    [[], /^actions must have 1 to 20/],
-    [Array(21).fill(LABEL), /^actions must have 1 to 20/],
+    [[], /^actions must have at least 1 element/],
+    [Array(21).fill(LABEL), /^actions must have at most 20 elements/],
     [[{ type: 'delete' }], /^actions\[0\]\.type must be one of add_labels/],
-    [[null], /^actions\[0\]\.type/],
+    [[null], /^actions\[0\] must be an object/],
     [[{ ...LABEL, label: 'x' }], /^actions\[0\]\.label is not a member of it/],
     [[{ type: 'add_labels', labels: ['Big'] }], /^actions\[0\]\.labels\[0\]/],
     [[{ type: 'add_labels', labels: ['unread'] }], /system label/],
     [[{ type: 'add_labels' }], /^actions\[0\]\.labels must be a list/],
     [[{ type: 'assign', user_id: 'ravi' }], /^actions\[0\]\.user_id must be a UUID/],
-    [[{ type: 'set_status', status: 'closed' }], /^actions\[0\]\.status must be one of open/],
+    [[{ type: 'set_status', status: 'closed' }], /^actions\[0\]\.status must be one of "open"/],
     [[{ type: 'set_status', status: 'snoozed' }], /^actions\[0\]\.status/],
     [[{ type: 'set_priority', priority: 'top' }], /^actions\[0\]\.priority/],
     [[{ type: 'snooze' }], /either minutes or until/],

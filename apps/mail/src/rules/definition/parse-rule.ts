@@ -1,50 +1,27 @@
-import { RULE_KINDS, RULE_MATCHES, type RuleActionType, type RuleKind } from '@dak/contracts/api';
+import {
+  CreateRule,
+  missingAction,
+  UpdateRule,
+  type RuleAction,
+  type RuleCondition,
+} from '@dak/contracts/api';
 import type { RuleDefinition as RuleMessage } from '@dak/contracts/mail';
-import { InvalidError, isUuid } from '@dak/kernel';
-import { parseActions } from './parse-actions';
-import { parseConditions } from './parse-conditions';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
+import { InvalidError } from '@dak/kernel';
+import { formatRecipient, parseRecipient } from '../../sending/submissions/recipient';
 import type { RuleDefinition } from './rule';
+import { checkPattern, checkProgram } from './rule-pattern';
 
-const MAX_NAME = 200;
-const MAX_MAILBOXES = 500;
-const MAX_PRIORITY = 1_000_000;
-
-/** What a rule of a kind does, one of them at least; `automation` is for everything else. */
-const ACTIONS_OF_KIND: Readonly<Record<RuleKind, readonly RuleActionType[] | null>> = {
-  routing: [
-    'assign',
-    'set_department',
-    'set_status',
-    'set_priority',
-    'set_disposition',
-    'snooze',
-    'forward',
-  ],
-  forwarding: ['forward'],
-  labeling: ['add_labels', 'remove_labels'],
-  department: ['set_department'],
-  automation: null,
-};
+const MAX_SNOOZE_DAYS = 366;
+const DAY = 86_400_000;
 
 /**
- * A rule as it was sent, checked but for what other tables know: mailboxes, templates, users.
+ * A new rule, checked but for what tables know: mailboxes, templates, users.
  * @throws InvalidError naming the member
  */
 export function parseRule(sent: RuleMessage, now: number): RuleDefinition {
-  const kind = oneOf('kind', RULE_KINDS, sent.kind);
-  const rule: RuleDefinition = {
-    name: nameOf(sent.name),
-    kind,
-    enabled: sent.enabled,
-    priority: priorityOf(sent.priority),
-    mailbox_ids: mailboxIdsOf(sent.mailboxIds),
-    match: oneOf('match', RULE_MATCHES, sent.match),
-    conditions: parseConditions(sent.conditionsJson),
-    actions: parseActions(sent.actionsJson, now),
-    stop: sent.stop,
-  };
-  checkKind(rule);
-  return rule;
+  const rule = parseRequest(CreateRule, requestOf(sent));
+  return { ...rule, ...judged(rule, now) };
 }
 
 /**
@@ -57,20 +34,11 @@ export function patchRule(
   sent: RuleMessage,
   now: number,
 ): RuleDefinition {
-  const has = (field: string) => fields.includes(field);
-  const rule: RuleDefinition = {
-    name: has('name') ? nameOf(sent.name) : current.name,
-    kind: has('kind') ? oneOf('kind', RULE_KINDS, sent.kind) : current.kind,
-    enabled: has('enabled') ? sent.enabled : current.enabled,
-    priority: has('priority') ? priorityOf(sent.priority) : current.priority,
-    mailbox_ids: has('mailbox_ids') ? mailboxIdsOf(sent.mailboxIds) : current.mailbox_ids,
-    match: has('match') ? oneOf('match', RULE_MATCHES, sent.match) : current.match,
-    conditions: has('conditions') ? parseConditions(sent.conditionsJson) : current.conditions,
-    actions: has('actions') ? parseActions(sent.actionsJson, now) : current.actions,
-    stop: has('stop') ? sent.stop : current.stop,
-  };
-  checkKind(rule);
-  return rule;
+  const patch = parseRequest(UpdateRule, requestOf(sent, fields));
+  const rule: RuleDefinition = { ...current, ...patch, ...judged(patch, now) };
+  const missing = missingAction(rule.kind, rule.actions);
+  if (missing !== null) throw new InvalidError(`actions ${missing}`);
+  return definitionOf(rule);
 }
 
 /** Only what a rule is made of, for comparing and for versions. */
@@ -79,43 +47,38 @@ export function definitionOf(rule: RuleDefinition): RuleDefinition {
   return { name, kind, enabled, priority, mailbox_ids, match, conditions, actions, stop };
 }
 
-function checkKind({ kind, actions }: RuleDefinition): void {
-  const needed = ACTIONS_OF_KIND[kind];
-  if (needed === null || actions.some(({ type }) => needed.includes(type))) return;
-  throw new InvalidError(
-    needed.length === 1
-      ? `actions must have ${needed[0]} in a rule of the kind ${kind}: add it, or choose the kind automation.`
-      : `actions must have one of ${needed.join(', ')} in a rule of the kind ${kind}: add one, or choose the kind automation.`,
+/** What the schema leaves open: patterns that can be run, times ahead, addresses that mail can go to. */
+function judged(
+  { conditions, actions }: UpdateRule,
+  now: number,
+): Partial<Pick<RuleDefinition, 'conditions' | 'actions'>> {
+  if (conditions !== undefined) checkPatterns(conditions);
+  return {
+    ...(conditions && { conditions }),
+    ...(actions && {
+      actions: actions.map((action, index) => judgedAction(`actions[${index}]`, action, now)),
+    }),
+  };
+}
+
+function checkPatterns(conditions: readonly RuleCondition[]): void {
+  const sizes = conditions.map(({ operator, value }, index) =>
+    operator === 'matches' ? checkPattern(`conditions[${index}].value`, String(value)) : 0,
   );
+  checkProgram(sizes.reduce((sum, size) => sum + size, 0));
 }
 
-function nameOf(text: string): string {
-  const name = text.trim();
-  if (name === '' || name.length > MAX_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-    throw new InvalidError(`name must be one line of 1 to ${MAX_NAME} characters.`);
+function judgedAction(at: string, action: RuleAction, now: number): RuleAction {
+  if (action.type === 'snooze' && 'until' in action) {
+    const ahead = Date.parse(action.until) - now;
+    if (ahead > 0 && ahead <= MAX_SNOOZE_DAYS * DAY) return action;
+    throw new InvalidError(
+      `${at}.until must be an RFC 3339 date-time in the future, at most ${MAX_SNOOZE_DAYS} days ahead.`,
+    );
   }
-  return name;
-}
-
-function priorityOf(priority: number): number {
-  if (Math.abs(priority) > MAX_PRIORITY) {
-    throw new InvalidError(`priority must be an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}.`);
-  }
-  return priority;
-}
-
-function mailboxIdsOf(ids: readonly string[]): string[] {
-  if (ids.length > MAX_MAILBOXES) {
-    throw new InvalidError(`mailbox_ids must have at most ${MAX_MAILBOXES} elements.`);
-  }
-  ids.forEach((id, index) => {
-    if (!isUuid(id)) throw new InvalidError(`mailbox_ids[${index}] must be a UUID.`);
-  });
-  return [...new Set(ids.map((id) => id.toLowerCase()))];
-}
-
-function oneOf<T extends string>(at: string, known: readonly T[], value: unknown): T {
-  const found = known.find((name) => name === value);
-  if (found === undefined) throw new InvalidError(`${at} must be one of ${known.join(', ')}.`);
-  return found;
+  if (action.type !== 'forward') return action;
+  const to = action.to.map((one, index) =>
+    formatRecipient(parseRecipient(one, `${at}.to[${index}]`)),
+  );
+  return { ...action, to };
 }

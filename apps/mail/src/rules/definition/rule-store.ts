@@ -1,7 +1,8 @@
+import type { RuleAction, RuleCondition } from '@dak/contracts/api';
 import { tableColumns, type SqlExecutor } from '@dak/platform/postgres';
 import type { Role } from '@dak/kernel';
 import { storable } from '../../db/sql-parameters';
-import type { Action, Condition, Rule, RuleDefinition, RuleOwner } from './rule';
+import type { Rule, RuleDefinition, RuleOwner } from './rule';
 
 /** A row of `rule`; times are RFC 3339 UTC. */
 interface RuleRow {
@@ -12,8 +13,8 @@ interface RuleRow {
   priority: number;
   mailbox_ids: string[];
   match: RuleDefinition['match'];
-  conditions: Condition[];
-  actions: Action[];
+  conditions: RuleCondition[];
+  actions: RuleAction[];
   stop: boolean;
   version: number;
   owner_id: string;

@@ -1,54 +1,8 @@
-import type { RuleActionType, RuleKind, RuleOperator, RULE_MATCHES } from '@dak/contracts/api';
+import type { CreateRule, RuleActionType } from '@dak/contracts/api';
 import type { Role } from '@dak/kernel';
-import type {
-  ConversationStatus,
-  Disposition,
-  Priority,
-} from '../../conversations/conversation-row';
-
-export type ConditionValue = string | number | boolean | readonly (string | number)[];
-
-export interface Condition {
-  /** One of `RULE_FIELDS`, or `header:` and a field name in lower case. */
-  readonly field: string;
-  readonly operator: RuleOperator;
-  readonly value: ConditionValue | null;
-  readonly negate: boolean;
-}
-
-export type Action =
-  | { readonly type: 'add_labels' | 'remove_labels'; readonly labels: readonly string[] }
-  | { readonly type: 'assign'; readonly user_id: string; readonly user_name: string }
-  | { readonly type: 'set_department'; readonly department_id: string | null }
-  | { readonly type: 'set_status'; readonly status: ConversationStatus }
-  | { readonly type: 'set_priority'; readonly priority: Priority }
-  | { readonly type: 'set_disposition'; readonly disposition: Disposition }
-  | { readonly type: 'snooze'; readonly minutes: number }
-  | { readonly type: 'snooze'; readonly until: string }
-  | { readonly type: 'forward'; readonly to: readonly string[] }
-  | {
-      readonly type: 'reply_with_template';
-      readonly template_id: string;
-      /** Of the mail that is made; absent only in what is not saved. */
-      readonly template_version?: number;
-      readonly variables: Readonly<Record<string, unknown>>;
-    }
-  | { readonly type: 'notify_webhook'; readonly webhook_id: string };
 
 /** What a person writes down; everything else of a rule follows from who and when. */
-export interface RuleDefinition {
-  readonly name: string;
-  readonly kind: RuleKind;
-  readonly enabled: boolean;
-  /** Lower numbers run first. */
-  readonly priority: number;
-  /** Empty = all. */
-  readonly mailbox_ids: readonly string[];
-  readonly match: (typeof RULE_MATCHES)[number];
-  readonly conditions: readonly Condition[];
-  readonly actions: readonly Action[];
-  readonly stop: boolean;
-}
+export type RuleDefinition = Readonly<CreateRule>;
 
 /** On whose behalf a rule acts, as they were when they last saved it. */
 export interface RuleOwner {
@@ -70,10 +24,6 @@ export interface Rule extends RuleDefinition {
   readonly created_at: string;
   readonly updated_at: string;
 }
-
-export const MAX_RULES = 200;
-export const MAX_CONDITIONS = 50;
-export const MAX_ACTIONS = 20;
 
 /** Actions that send mail, which needs more access and passes the loop guards. */
 export function isSend(type: RuleActionType): type is 'forward' | 'reply_with_template' {

@@ -1,5 +1,6 @@
+import type { RuleCondition } from '@dak/contracts/api';
 import fc from 'fast-check';
-import type { Condition } from '../definition/rule';
+
 import { evaluateRule } from './evaluate-rule';
 import { patternsInPlace } from './pattern-tests';
 import type { RuleMessage } from '../definition/rule-fields';
@@ -38,14 +39,14 @@ function message(overrides: Partial<RuleMessage> = {}): RuleMessage {
 
 function condition(
   field: string,
-  operator: Condition['operator'],
-  value: Condition['value'] = null,
+  operator: RuleCondition['operator'],
+  value: RuleCondition['value'] = true,
   negate = false,
-): Condition {
+): RuleCondition {
   return { field, operator, value, negate };
 }
 
-function holds(one: Condition, overrides: Partial<RuleMessage> = {}, labels: string[] = []) {
+function holds(one: RuleCondition, overrides: Partial<RuleMessage> = {}, labels: string[] = []) {
   return evaluateRule({ match: 'all', conditions: [one] }, message(overrides), labels).matched;
 }
 
@@ -87,11 +88,14 @@ describe('a condition', () => {
     ['received_on_weekday', 'equals', 'mon', true],
     ['header:x-priority', 'starts_with', 'TWO', true],
     ['header:x-other', 'exists', true, false],
-  ] as const)('%s %s %j is %s', (field, operator, value, expected) => {
-    const one = condition(field, operator, value);
-    expect(holds(one)).toBe(expected);
-    expect(holds({ ...one, negate: true })).toBe(!expected);
-  });
+  ] satisfies [string, RuleCondition['operator'], RuleCondition['value'], boolean][])(
+    '%s %s %j is %s',
+    (field, operator, value, expected) => {
+      const one = condition(field, operator, value);
+      expect(holds(one)).toBe(expected);
+      expect(holds({ ...one, negate: true })).toBe(!expected);
+    },
+  );
 
   it('looks at hour and weekday where the mailbox is', () => {
     const there = { timeZone: 'Asia/Kolkata' };

@@ -1,5 +1,5 @@
-import type { RuleVerdictRecord } from '@dak/contracts/api';
-import type { Condition, RuleDefinition } from '../definition/rule';
+import type { RuleVerdictRecord, RuleCondition } from '@dak/contracts/api';
+import type { RuleDefinition } from '../definition/rule';
 import { patternsInPlace, type PatternAnswers } from './pattern-tests';
 import { actualOf, type FieldValue } from '../definition/field-values';
 import { valuesOf, type RuleMessage } from '../definition/rule-fields';
@@ -49,7 +49,7 @@ export function evaluateRule(
 }
 
 function holds(
-  { operator, value }: Condition,
+  { operator, value }: RuleCondition,
   values: readonly FieldValue[],
   patterns: PatternAnswers,
 ): boolean | null {
@@ -85,7 +85,7 @@ function holds(
 
 function some(
   values: readonly FieldValue[],
-  value: Condition['value'],
+  value: RuleCondition['value'],
   test: (text: string, part: string) => boolean,
 ): boolean {
   const part = String(fold(value));

@@ -1,13 +1,6 @@
-import { RULE_FIELDS } from '@dak/contracts/api';
+import { CreateRule, fieldShapeOf, operatorsOf, RULE_FIELDS } from '@dak/contracts/api';
 import { evaluateRule } from './evaluate-rule';
-import { parseConditions } from '../definition/parse-conditions';
-import {
-  fieldOf,
-  neededFacts,
-  operatorsOf,
-  valuesOf,
-  type RuleMessage,
-} from '../definition/rule-fields';
+import { neededFacts, valuesOf, type RuleMessage } from '../definition/rule-fields';
 
 const LABELS = ['urgent'];
 const verdict = { result: 'pass', detail: '' } as never;
@@ -40,7 +33,7 @@ const full: RuleMessage = {
 };
 
 describe.each(RULE_FIELDS)('the field %s', (name) => {
-  const field = fieldOf(name)!;
+  const field = fieldShapeOf(name)!;
   const values = valuesOf(full, LABELS, name);
 
   it('has a value, of its type and among its choices', () => {
@@ -48,7 +41,7 @@ describe.each(RULE_FIELDS)('the field %s', (name) => {
     for (const { compared } of values) {
       const type = field.type === 'number' || field.type === 'boolean' ? field.type : 'string';
       expect(typeof compared).toBe(type);
-      if (field.choices !== null) expect(field.choices).toContain(compared);
+      if (field.choices !== undefined) expect(field.choices).toContain(compared);
     }
   });
 
@@ -57,7 +50,8 @@ describe.each(RULE_FIELDS)('the field %s', (name) => {
     for (const operator of operatorsOf(field)) {
       const value = operator === 'exists' ? true : operator === 'in' ? [compared] : compared;
       const given = [{ field: name, operator, value }];
-      const conditions = parseConditions(Buffer.from(JSON.stringify(given)));
+      const actions = [{ type: 'add_labels', labels: ['seen'] }];
+      const { conditions } = CreateRule.parse({ name: 'Any', conditions: given, actions });
       const isCompared = operator !== 'greater_than' && operator !== 'less_than';
       const { matched } = evaluateRule({ match: 'all', conditions }, full, LABELS);
       expect([operator, matched]).toEqual([operator, isCompared]);
@@ -89,5 +83,9 @@ it('a field of the header has the values of its lines', () => {
 });
 
 it('an unknown field is none', () => {
-  expect([fieldOf('colour'), fieldOf('toString'), fieldOf('header:')]).toEqual([null, null, null]);
+  expect([fieldShapeOf('colour'), fieldShapeOf('toString'), fieldShapeOf('header:')]).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });

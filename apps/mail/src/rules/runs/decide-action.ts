@@ -1,3 +1,4 @@
+import type { RuleAction } from '@dak/contracts/api';
 import type { Decision } from '../../conversations/change-conversation';
 import {
   decideAssignment,
@@ -8,15 +9,15 @@ import { decideUpdate } from '../../conversations/changes/decide-update';
 import type { ConversationRow } from '../../conversations/conversation-row';
 import { requireMayRelease } from '../../conversations/legal-hold';
 import { UpdateConversationRequest } from '@dak/contracts/mail';
-import { isSend, type Action } from '../definition/rule';
+import { isSend } from '../definition/rule';
 
 type ConversationAction = Exclude<
-  Action,
+  RuleAction,
   { type: 'forward' | 'reply_with_template' | 'notify_webhook' }
 >;
 
 /** Actions that change the conversation and nothing else. */
-export function changesConversation(action: Action): action is ConversationAction {
+export function changesConversation(action: RuleAction): action is ConversationAction {
   return !isSend(action.type) && action.type !== 'notify_webhook';
 }
 

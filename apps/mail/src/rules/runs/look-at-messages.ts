@@ -1,8 +1,9 @@
+import type { RuleAction } from '@dak/contracts/api';
 import { setImmediate as turn } from 'node:timers/promises';
 import { uuidv7 } from '@dak/kernel';
 import type { Access } from '../../mailboxes/visibility-store';
 import { accessOf } from '../definition/check-references';
-import { covers, existedAt, type Action, type Rule } from '../definition/rule';
+import { covers, existedAt, type Rule } from '../definition/rule';
 import { evaluateRule } from '../evaluation/evaluate-rule';
 import type { StoredRuleMessage } from '../evaluation/rule-message-store';
 import type { PatternAnswersOf } from '../evaluation/rule-patterns';
@@ -100,7 +101,7 @@ function looksAt(
 
 /** What becomes of an action that is not to be tried; null = it is. */
 function refusalOf(
-  action: Action,
+  action: RuleAction,
   { causationDepth }: Arrival,
   access: Access,
   standing: Standing,

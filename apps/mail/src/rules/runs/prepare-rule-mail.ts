@@ -1,3 +1,4 @@
+import type { RuleAction } from '@dak/contracts/api';
 import { type Actor, type Principal, RefusedError, uuidv7 } from '@dak/kernel';
 import { Content } from '@dak/contracts/mail';
 import type { BlobStore } from '@dak/platform/blobs';
@@ -25,7 +26,7 @@ import type { DraftContent } from '../../sending/submissions/submission-store';
 import { renderTemplateFor } from '../../sending/templates/template-for';
 import { selectTemplate } from '../../sending/templates/template-store';
 import { withoutDetail } from '../definition/field-values';
-import type { Action } from '../definition/rule';
+
 import type { RuleMessage } from '../definition/rule-fields';
 import { loopHeaders } from './automatic-mail';
 
@@ -90,7 +91,7 @@ export async function prepareForward(
 export async function prepareTemplateReply(
   tx: SqlExecutor,
   facts: RuleMailFacts,
-  action: Extract<Action, { type: 'reply_with_template' }>,
+  action: Extract<RuleAction, { type: 'reply_with_template' }>,
 ): Promise<RuleMail> {
   const { organizationId, message, conversationId, now } = facts;
   const version = action.template_version ?? null;

@@ -1,3 +1,4 @@
+import type { RuleAction } from '@dak/contracts/api';
 import { DomainError } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
@@ -5,7 +6,7 @@ import type { Transaction } from '@dak/platform/postgres';
 import { acceptWithin, MAX_AUTOMATIC_PER_HOUR } from '../../sending/submissions/acceptor';
 import type { TakeSend } from '../../sending/submissions/send-quota';
 import { countRecentAutomatic } from '../../sending/submissions/submission-store';
-import type { Action } from '../definition/rule';
+
 import { loadHeaders } from '../evaluation/rule-message-store';
 import { MAX_REPLIES_PER_DAY, refusalOf, REPLY_INTERVAL_DAYS } from './automatic-mail';
 import { prepareForward, prepareTemplateReply, type RuleMail } from './prepare-rule-mail';
@@ -19,7 +20,7 @@ export interface SendDeps {
   readonly takeSend: TakeSend;
 }
 
-type SendAction = Extract<Action, { type: 'forward' | 'reply_with_template' }>;
+type SendAction = Extract<RuleAction, { type: 'forward' | 'reply_with_template' }>;
 
 interface Waiting {
   readonly look: RuleLook;
@@ -199,12 +200,12 @@ function isRefusal(error: unknown): error is DomainError {
   );
 }
 
-function outcomeOf(action: Action, error: DomainError): ActionOutcome {
+function outcomeOf(action: RuleAction, error: DomainError): ActionOutcome {
   const isLoop = error.code === 'loop_suspected';
   return { type: action.type, outcome: isLoop ? 'skipped' : 'failed', error: error.message };
 }
 
-function isSendAction(action: Action): action is SendAction {
+function isSendAction(action: RuleAction): action is SendAction {
   return action.type === 'forward' || action.type === 'reply_with_template';
 }
 

@@ -13,13 +13,15 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /**
  * One sentence for people: the field and what to send instead. A schema's own message reads on after
- * the field's name, or stands alone when it is a sentence (begins with a capital letter).
+ * the field's name (`: …` and `.member …` without a space), or stands alone when it is a sentence (begins with a capital letter).
  * @param where `the body` or `the query`, named when the fault is not in one field
  */
 export function describeIssue(issue: Issue, where: string): string {
   const field = fieldName(issue.path) || where;
   const own = ownMessage(issue);
-  if (own !== null) return /^[A-Z]/.test(own) ? own : `${field} ${own}`;
+  if (own !== null) {
+    return /^[A-Z]/.test(own) ? own : `${field}${/^[:.]/.test(own) ? '' : ' '}${own}`;
+  }
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RULE_FIELDS, RULE_OPERATORS } from './rule-fields';
 
 /** The public records of rules; rendered by the mail service, documented and checked by the gateway. */
 const id = z.uuid();
@@ -12,39 +13,6 @@ export const RULE_KINDS = [
   'automation',
 ] as const;
 export const RULE_MATCHES = ['all', 'any'] as const;
-export const RULE_OPERATORS = [
-  'equals',
-  'contains',
-  'starts_with',
-  'ends_with',
-  'matches',
-  'in',
-  'greater_than',
-  'less_than',
-  'exists',
-] as const;
-/** Without `header:<Name>`, which stands for any header field. */
-export const RULE_FIELDS = [
-  'from',
-  'to',
-  'cc',
-  'recipient',
-  'subject',
-  'body',
-  'attachment_name',
-  'attachment_type',
-  'has_attachment',
-  'size_bytes',
-  'kind',
-  'label',
-  'spf',
-  'dkim',
-  'dmarc',
-  'first_contact',
-  'language',
-  'received_at_hour',
-  'received_on_weekday',
-] as const;
 export const RULE_ACTION_TYPES = [
   'add_labels',
   'remove_labels',
@@ -195,8 +163,6 @@ export const RuleDryRunRecord = z.object({
 });
 
 export type RuleKind = (typeof RULE_KINDS)[number];
-export type RuleField = (typeof RULE_FIELDS)[number];
-export type RuleOperator = (typeof RULE_OPERATORS)[number];
 export type RuleActionType = (typeof RULE_ACTION_TYPES)[number];
 export type RuleRecord = z.infer<typeof RuleRecord>;
 export type RuleVersionRecord = z.infer<typeof RuleVersionRecord>;

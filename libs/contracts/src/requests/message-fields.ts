@@ -1,0 +1,87 @@
+import { InvalidError } from '@dak/kernel';
+
+/** `mailbox_ids` → `mailboxIds`. */
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<Camel<Rest>>}`
+  : Name;
+
+/** The fields of a request that a message has no place for, neither as they are nor as JSON. */
+type Lost<Body, Message> = {
+  [Name in keyof Body & string]: Camel<Name> extends keyof Message
+    ? never
+    : `${Camel<Name>}Json` extends keyof Message
+      ? never
+      : Name;
+}[keyof Body & string];
+
+interface MessageType<Message> {
+  fromPartial(partial: object): Message;
+}
+
+/**
+ * A request as its message: `mailbox_ids` fills `mailboxIds`, `settings` fills `settingsJson`. Null and
+ * absent are the same; `fields` of the message tells them apart where that matters (see {@link sentFields}).
+ * A field that the message lacks does not compile.
+ * @param rest fields of the message that the request does not have
+ */
+export function messageOf<Message extends object, Body extends object>(
+  type: MessageType<Message>,
+  body: Body & ([Lost<Body, Message>] extends [never] ? unknown : { lost: Lost<Body, Message> }),
+  rest: Partial<Message> = {},
+): Message {
+  const message: Record<string, unknown> = { ...(rest as object) };
+  const empty = type.fromPartial({});
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined || value === null) continue;
+    const member = camelOf(name);
+    if (`${member}Json` in empty) message[`${member}Json`] = jsonField(value as object);
+    else message[member] = value;
+  }
+  return type.fromPartial(message);
+}
+
+/**
+ * The request in a message, as {@link messageOf} has put it there, for its schema to parse.
+ * @param fields only these, null where the message has nothing; absent = all that the message has
+ * @throws InvalidError for broken JSON
+ */
+export function requestOf(message: object, fields?: readonly string[]): Record<string, unknown> {
+  const request: Record<string, unknown> = {};
+  for (const [member, value] of Object.entries(message)) {
+    if (value === undefined) continue;
+    if (!(value instanceof Uint8Array)) request[snakeOf(member)] = value;
+    else if (value.length > 0) {
+      const name = snakeOf(member.replace(/Json$/, ''));
+      request[name] = jsonOf(name, value);
+    }
+  }
+  if (fields === undefined) return request;
+  return Object.fromEntries(fields.map((name) => [name, request[name] ?? null]));
+}
+
+/** Which fields of `shape` a body has, null included, by their API names. */
+export function sentFields(shape: object, body: object): string[] {
+  const sent = new Map<string, unknown>(Object.entries(body));
+  return Object.keys(shape).filter((name) => sent.get(name) !== undefined);
+}
+
+/** An object as a service takes it; empty bytes stand for an absent one. */
+export function jsonField(value: object | undefined): Buffer {
+  return value === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(value));
+}
+
+function jsonOf(name: string, bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));
+  } catch {
+    throw new InvalidError(`${name} must be valid JSON.`);
+  }
+}
+
+function camelOf(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function snakeOf(member: string): string {
+  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { fault, parseRequest } from './parse-request';
+import { closedShape, idListShape, lineShape } from './request-shapes';
+
+const ID = '6A1F0A3E-3C1F-4F5E-9D7A-0D8F6A7B8C9D';
+const schema = z.object({
+  name: lineShape(10),
+  ids: idListShape(2).optional(),
+  color: z
+    .string()
+    .refine((text) => text !== 'red', fault('invalid_characters', 'must not be red.'))
+    .optional(),
+  part: closedShape({ a: z.int() }).optional(),
+});
+
+it('gives what the schema makes of a request', () => {
+  expect(parseRequest(schema, { name: ' Box ', ids: [ID, ID.toLowerCase()] })).toEqual({
+    name: 'Box',
+    ids: [ID.toLowerCase()],
+  });
+});
+
+it.each([
+  [{}, 'invalid_request', 'name is missing: send a string.'],
+  [undefined, 'invalid_request', 'the body is missing: send an object.'],
+  [{ name: 'a\nb' }, 'invalid_request', 'name must be one line of 1 to 10 characters.'],
+  [{ name: '', ids: ['x'] }, 'invalid_request', 'name must not be empty. ids[0] must be a UUID.'],
+  [{ name: 'a', color: 'red' }, 'invalid_characters', 'color must not be red.'],
+  [{ name: 'a', part: { a: 1, b: 2 } }, 'invalid_request', 'part.b is not a member of it: use a.'],
+])('refuses %j with the code %s', (value, code, message) => {
+  expect(() => parseRequest(schema, value)).toThrow(expect.objectContaining({ code, message }));
+});
