@@ -18,7 +18,7 @@ const fields = {
   ordering: z.enum(WEBHOOK_ORDERINGS).optional().meta({
     default: 'none',
     description:
-      'conversation: events of one conversation are sent one after the other, in order; a failing one holds up the others of its conversation for an hour at most.',
+      'conversation: events of one conversation are sent one after the other, in order; a failing one holds up the others of its conversation for 1 hour at most.',
   }),
   headers: z.record(z.string(), z.string()).optional().meta({
     description:

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** Wait before the first, second, … attempt: the example of Standard Webhooks, 75.6 hours in all. */
-const WAITS = [
+export const WAITS = [
   0,
   5 * SECOND,
   5 * MINUTE,
@@ -22,7 +22,7 @@ const WAITS = [
 export const MAX_ATTEMPTS = WAITS.length;
 /** A receiver cannot put an attempt off for longer. */
 export const MAX_RETRY_AFTER_MS = 24 * HOUR;
-const JITTER = 0.2;
+export const JITTER = 0.2;
 
 /**
  * When to try again after a failed attempt, or null when it was the last. Waits vary by ±20 %, so that a

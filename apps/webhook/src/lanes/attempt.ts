@@ -3,7 +3,7 @@ import type { AttemptOutcome, GuardedHttp } from '@dak/platform/guarded-http';
 import type { DueDelivery } from './due-delivery';
 import type { LaneConfig } from './lane-config';
 
-const MAX_RESPONSE_CHARACTERS = 1_000;
+export const MAX_RESPONSE_CHARACTERS = 1_000;
 
 /**
  * One POST, signed as of now with every secret in force (Standard Webhooks). Never rejects.

@@ -27,7 +27,7 @@ export const WebhookRecord = z.object({
     .enum(['gone', 'failing', 'owner_inactive', 'key_revoked'])
     .nullable()
     .describe(
-      'gone = answered 410; failing = no success for five days; owner_inactive = deactivated; key_revoked = an API key that made or changed it has ended',
+      'gone = answered 410; failing = no success for 5 days; owner_inactive = deactivated; key_revoked = an API key that made or changed it has ended',
     ),
   disabled_at: timestamp.nullable(),
   own_secret: z.boolean().describe("false = signed with the organization's secret"),
