@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AddressRecord } from './records';
+import { AddressRecord } from './record-shapes';
 
 /**
  * `data` of every event kind as webhooks and the event stream carry it. Thin: ids, addresses, subject

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { closedShape, idListShape, idShape, lineShape, utcTime } from '../../requests';
 import { labelShape, MAX_LABELS } from '../labels/label-requests';
-import { DISPOSITIONS, PRIORITIES } from '../records';
+import { DISPOSITIONS, PRIORITIES } from '../conversations/conversation-records';
 import {
   fieldShapeOf,
   headerNameOf,

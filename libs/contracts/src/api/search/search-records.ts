@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { id, timestamp } from '../record-shapes';
+
+export const SearchHitRecord = z.object({
+  type: z.enum(['conversation', 'message']),
+  id,
+  conversation_id: id,
+  mailbox_id: id,
+  subject: z.string(),
+  preview: z.string(),
+  at: timestamp,
+  score: z.number(),
+  highlights: z.record(z.string(), z.array(z.string())),
+});
+
+export type SearchHitRecord = z.infer<typeof SearchHitRecord>;
