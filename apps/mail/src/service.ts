@@ -21,7 +21,6 @@ import { systemClock, type Clock } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
 import { lockJournalFolder, readProcessName } from '@dak/platform/deployment';
 import type { FileLock } from '@dak/platform/lifecycle';
-import { ServiceRegistry } from '@dak/platform/grpc';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
 import {
   createInboxSweeper,
@@ -31,7 +30,13 @@ import {
 } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
+import type { Service } from '@dak/platform/service-process';
 import type { SharedState } from '@dak/platform/shared-state';
+import {
+  connectedRegistry,
+  createTenantHandlers,
+  formerTenantHandlers,
+} from '@dak/platform/tenant-directory';
 import type { PemPaths } from '@dak/platform/tls-files';
 import { createAnalyticsConsumer } from './analytics/consume-events';
 import { createAnalyticsHandlers } from './analytics/handlers';
@@ -51,10 +56,10 @@ import { createDeliveryWorker } from './delivery/delivery-worker';
 import { createMailOutReport } from './delivery/mail-out';
 import { createTransport } from './delivery/transports/create-transport';
 import { createDomainHandlers } from './domains/handlers';
+import { putDomains } from './domains/put-domains';
 import { createTxtLookup } from './domains/txt-lookup';
 import { createAddressDirectory } from './mailboxes/addresses/address-directory';
 import { createMailboxHandlers } from './mailboxes/handlers';
-import { createTenantHandlers } from './mailboxes/organizations/handlers';
 import { createVisibilityHandlers } from './mailboxes/readers/handlers';
 import { createSignatureHandlers } from './mailboxes/signatures/handlers';
 import { createImportHandlers } from './receiving/import/handlers';
@@ -67,7 +72,6 @@ import { createInbound, type InboundPorts } from './receiving/smtp/inbound';
 import { createInboundMetrics } from './receiving/smtp/inbound-metrics';
 import { DEFAULT_SMTP_LIMITS } from './receiving/smtp/smtp-listener-options';
 import { createRetentionHandlers } from './retention/handlers';
-import { endRulesOfKey } from './rules/definition/end-key';
 import { createRuleCache } from './rules/definition/rule-cache';
 import { createDryRunWorker } from './rules/dry-runs/dry-run-worker';
 import { createPatternMatcher } from './rules/evaluation/pattern-matcher';
@@ -85,9 +89,10 @@ import { createSendQuota } from './sending/submissions/send-quota';
 import { createTemplateHandlers } from './sending/templates/handlers';
 import { clientOf } from './spool/flow-client';
 import { createSpool } from './spool/spool';
+import { mailTenants } from './tenant-directory';
 
 export { openBlobs } from './db/open-blobs';
-export { createMailRetention } from './retention/mail-retention';
+export { createMailRetention } from './mail-retention';
 
 export interface MailServiceOptions {
   /** `dak_mail` under its runtime role, migrated. */
@@ -125,14 +130,9 @@ export interface MailServiceOptions {
   journalFolder: string;
 }
 
-export interface MailService {
-  /** What the service answers, for an in-process channel or a gRPC server. */
-  readonly registry: ServiceRegistry;
+export interface MailService extends Service {
   /** Takes up background work and opens the SMTP and LMTP listeners. */
   start(): Promise<InboundPorts>;
-  /** Rejects while a dependency is down. */
-  ready(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -270,7 +270,10 @@ export function createMailService(options: MailServiceOptions): MailService {
   ];
 
   const analytics = createAnalyticsConsumer(database, log);
-  const registry = new ServiceRegistry();
+  const tenants = createTenantHandlers(
+    mailTenants({ database, blobs, clock, onReleased: onAccepted }),
+  );
+  const registry = connectedRegistry(tenants);
   const withTenant = createWithTenant(database);
   const records = { database, withTenant, clock, cursorKey };
   const messages = { ...records, blobs };
@@ -308,17 +311,17 @@ export function createMailService(options: MailServiceOptions): MailService {
   );
   registry.register(
     TenantServiceService,
-    createTenantHandlers({
-      database,
-      clock,
-      onReleased: onAccepted,
-      onKeyEnd: endRulesOfKey,
-    }),
+    {
+      ...formerTenantHandlers(tenants),
+      putDomains: (request) => putDomains({ database, clock }, request),
+    },
     { internal: true },
   );
-  registry.register(RetentionServiceService, createRetentionHandlers({ database, blobs, clock }), {
-    internal: true,
-  });
+  registry.register(
+    RetentionServiceService,
+    createRetentionHandlers({ database, blobs, clock, tenants }),
+    { internal: true },
+  );
   registry.register(VisibilityServiceService, createVisibilityHandlers({ database }), {
     internal: true,
   });

@@ -1,7 +1,10 @@
 import { systemClock, uuidv7 } from '@dak/kernel';
-import type { PutOrganizationRequest } from '@dak/contracts/mail';
+import { PutOrganizationRequest } from '@dak/contracts/tenant';
+import type { BlobStore } from '@dak/platform/blobs';
+import { createTenantHandlers } from '@dak/platform/tenant-directory';
 import { createDomainHandlers } from '../src/domains/handlers';
-import { createTenantHandlers } from '../src/mailboxes/organizations/handlers';
+import { putDomains } from '../src/domains/put-domains';
+import { mailTenants } from '../src/tenant-directory';
 import {
   contextOf,
   insertMailbox,
@@ -17,28 +20,25 @@ describe('domains that a superadmin gives', () => {
   });
   afterAll(() => mail.close());
 
-  const tenants = () =>
-    createTenantHandlers({
-      database: mail.database,
-      clock: systemClock,
-      onKeyEnd: () => Promise.resolve(),
-    });
   const put = (organizationId: string, names: string[], isClaim = false) => {
     const who = { userId: uuidv7(), userName: 'Root', requestId: 'test' };
     const request = { organizationId, names, isClaim, ...who };
-    return tenants().putDomains(request, contextOf(principal()));
+    return putDomains({ database: mail.database, clock: systemClock }, request);
   };
   const announce = (organizationId: string, version: number, firstDomains: string[]) => {
-    const request: PutOrganizationRequest = {
-      organizationId,
-      name: 'Org',
-      status: 'active',
-      timeZone: 'UTC',
-      outgoing: '',
-      version,
-      firstDomains,
-    };
-    return tenants().putOrganization(request, contextOf(principal()));
+    const tenants = createTenantHandlers(
+      mailTenants({
+        database: mail.database,
+        clock: systemClock,
+        // Nothing is erased here.
+        blobs: {} as BlobStore,
+        onReleased: () => undefined,
+      }),
+    );
+    return tenants.putOrganization(
+      PutOrganizationRequest.fromPartial({ organizationId, name: 'Org', version, firstDomains }),
+      contextOf(principal()),
+    );
   };
   const owned = async (organizationId: string): Promise<string[]> => {
     const { database } = mail;

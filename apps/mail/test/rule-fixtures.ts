@@ -6,14 +6,14 @@ import { RuleDefinition, type Document } from '@dak/contracts/mail';
 import { uuidv7, type Clock, type Principal } from '@dak/kernel';
 import { FolderBlobStore } from '@dak/platform/blobs';
 import type { Database } from '@dak/platform/postgres';
+import { createTenantHandlers } from '@dak/platform/tenant-directory';
 import type { NewMessage } from '../src/conversations/messages/new-message';
 import { recordMessages } from '../src/conversations/messages/record-messages';
-import { createTenantHandlers } from '../src/mailboxes/organizations/handlers';
-import { endRulesOfKey } from '../src/rules/definition/end-key';
 import { createRuleCache } from '../src/rules/definition/rule-cache';
 import { createRuleHandlers } from '../src/rules/handlers';
 import type { Arrival } from '../src/rules/runs/rule-match';
 import { runRules, type RunDeps } from '../src/rules/runs/run-rules';
+import { mailTenants } from '../src/tenant-directory';
 import {
   contextOf,
   newConversationIn,
@@ -88,7 +88,9 @@ export async function openRules(clock: Clock = Date.now) {
     blobs,
     deps,
     handlers,
-    tenants: createTenantHandlers({ database, clock, onKeyEnd: endRulesOfKey }),
+    tenants: createTenantHandlers(
+      mailTenants({ database, blobs, clock, onReleased: () => undefined }),
+    ),
     query,
     store,
     run: (caller: Principal, arrivals: readonly Arrival[]) =>

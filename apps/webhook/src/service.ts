@@ -6,36 +6,34 @@ import {
   WebhookServiceService,
 } from '@dak/contracts/webhook';
 import { systemClock, type Clock } from '@dak/kernel';
-import { ServiceRegistry } from '@dak/platform/grpc';
 import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
 import { createIdempotencySweeper } from '@dak/platform/idempotency';
 import { createRepeatingWorker } from '@dak/platform/lifecycle';
 import { OutboxRelay, registerOutboxMetrics, type Log } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import { Database } from '@dak/platform/postgres';
-import { createDeliveryHandlers } from './deliveries/handlers';
+import type { Service } from '@dak/platform/service-process';
 import {
-  disableEndpoint,
-  disableEndpointsOf,
-  disableEndpointsOfKey,
-} from './endpoints/disable-endpoint-store';
-import { selectEndpointIds } from './endpoints/endpoint-store';
+  connectedRegistry,
+  createTenantHandlers,
+  formerTenantHandlers,
+} from '@dak/platform/tenant-directory';
+import type { VisibilityClient } from '@dak/platform/visibility';
+import { createDeliveryHandlers } from './deliveries/handlers';
+import { disableEndpoint } from './endpoints/disable-endpoint-store';
 import { createEndpointHandlers } from './endpoints/handlers';
 import { createSecretHandlers } from './endpoints/secret-handlers';
 import type { WebhookDeps } from './endpoints/webhook-deps';
 import { FanOut } from './fan-out/fan-out';
 import { Dispatcher } from './lanes/dispatcher';
 import { createWebhookMetrics } from './metrics';
-import { createTenantHandlers } from './organizations/handlers';
 import { createReplayHandlers } from './replays/handlers';
 import { replayRound } from './replays/replay-worker';
-import { createRetentionHandlers } from './retention/handlers';
 import { sweep } from './retention/sweep-store';
 import { createSealing } from './secrets/sealing';
-import type { VisibilityClient } from './visibility/readable-by';
+import { webhookTenants } from './tenant-directory';
 
-export { createWebhookRetention } from './retention/webhook-retention';
-export type { VisibilityClient } from './visibility/readable-by';
+export { createWebhookRetention } from './webhook-retention';
 
 export interface WebhookServiceOptions {
   /** `dak_webhook` under its runtime role, migrated. */
@@ -57,14 +55,9 @@ export interface WebhookServiceOptions {
   leaseMs?: number;
 }
 
-export interface WebhookService {
-  /** What the service answers, for an in-process channel or a gRPC server. */
-  readonly registry: ServiceRegistry;
+export interface WebhookService extends Service {
   /** Takes up reading events and sending. */
   start(): Promise<void>;
-  /** Rejects while a dependency is down. */
-  ready(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -144,26 +137,20 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     visibility,
     onChanged,
   };
-  const registry = new ServiceRegistry();
+  const tenants = createTenantHandlers(
+    webhookTenants({ database, onChanged, onSwitched: () => dispatcher.refreshAll() }),
+  );
+  const registry = connectedRegistry(tenants);
   registry.register(WebhookServiceService, {
     ...createEndpointHandlers(deps),
     ...createSecretHandlers(deps),
     ...createDeliveryHandlers(deps),
     ...createReplayHandlers(deps),
   });
-  registry.register(RetentionServiceService, createRetentionHandlers({ database, onChanged }), {
-    internal: true,
-  });
+  registry.register(TenantServiceService, formerTenantHandlers(tenants), { internal: true });
   registry.register(
-    TenantServiceService,
-    createTenantHandlers({
-      database,
-      endpointsOf: selectEndpointIds,
-      onPersonEnd: disableEndpointsOf,
-      onKeyEnd: disableEndpointsOfKey,
-      onChanged,
-      onSwitched: () => dispatcher.refreshAll(),
-    }),
+    RetentionServiceService,
+    { forget: tenants.forget, eraseOrganization: tenants.eraseOrganization },
     { internal: true },
   );
 

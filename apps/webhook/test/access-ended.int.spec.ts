@@ -5,7 +5,7 @@ import { eventually } from '@dak/testing/waiting';
 import { disableEndpoint } from '../src/endpoints/disable-endpoint-store';
 import { insertDeliveries } from '../src/fan-out/fan-out-store';
 import { replayRound } from '../src/replays/replay-worker';
-import type { VisibilityClient } from '../src/service';
+import type { VisibilityClient } from '@dak/platform/visibility';
 import {
   allRead,
   callOf,

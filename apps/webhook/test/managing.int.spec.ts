@@ -7,6 +7,7 @@ import type {
   WebhookSecretRecord,
   WebhookSecretState,
 } from '@dak/contracts/api';
+import { PutOrganizationRequest } from '@dak/contracts/tenant';
 import { uuidv7, type Principal } from '@dak/kernel';
 import { eventually } from '@dak/testing/waiting';
 import {
@@ -419,7 +420,12 @@ describe('managing webhooks', () => {
       const endpoint = await create();
       const put = (status: string, version: number) =>
         stack.tenants.putOrganization(
-          { organizationId: admin.organizationId, name: 'Org', status, version },
+          PutOrganizationRequest.fromPartial({
+            organizationId: admin.organizationId,
+            name: 'Org',
+            status,
+            version,
+          }),
           callOf(null),
         );
       await put('suspended', 2);

@@ -5,16 +5,18 @@ import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { WebhookDeliveryRecord } from '@dak/contracts/api';
 import { EventEnvelope, MailReceived } from '@dak/contracts/events';
-import { TenantServiceService, WebhookServiceService } from '@dak/contracts/webhook';
+import { TenantDirectoryServiceService } from '@dak/contracts/tenant';
+import { WebhookServiceService } from '@dak/contracts/webhook';
 import { SCOPES, uuidv7, type Principal } from '@dak/kernel';
 import { createClient, InProcessChannel, type CallOptions, type Client } from '@dak/platform/grpc';
 import { PostgresLog, toLogMessage, type Log } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
+import type { VisibilityClient } from '@dak/platform/visibility';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import { eventually } from '@dak/testing/waiting';
 import { SECRET } from './service-secret';
 import { GROUP } from '../src/fan-out/fan-out';
-import { createWebhookService, type VisibilityClient, type WebhookService } from '../src/service';
+import { createWebhookService, type WebhookService } from '../src/service';
 
 export const MIGRATIONS = join(__dirname, '../prisma/migrations');
 export const LOG_MIGRATIONS = join(__dirname, '../../../libs/platform/log/migrations');
@@ -84,7 +86,7 @@ export interface WebhookStack {
   service: WebhookService;
   log: Log;
   api: Client<typeof WebhookServiceService, CallOptions>;
-  tenants: Client<typeof TenantServiceService, CallOptions>;
+  tenants: Client<typeof TenantDirectoryServiceService, CallOptions>;
   /** As the owner of the database, for looking into it. */
   sql: pg.Pool;
   readable: Set<string>;
@@ -121,7 +123,7 @@ export async function startWebhookStack(
     service,
     log,
     api: createClient(WebhookServiceService, channel),
-    tenants: createClient(TenantServiceService, channel),
+    tenants: createClient(TenantDirectoryServiceService, channel),
     sql,
     readable,
     databaseUrl: database.url,

@@ -4,7 +4,7 @@ import { ConflictError, uuidv7 } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
-import { saveCaller } from '../organizations/tenant-store';
+import { saveCaller } from '@dak/platform/tenant-directory';
 import { ensureTenantSecret, replaceSecret } from '../secrets/replace-secret';
 import { idempotentSealed } from '../secrets/sealed-answer';
 import { MAX_ENDPOINTS, checkSettings } from './endpoint';

@@ -1,8 +1,8 @@
 import type { Clock } from '@dak/kernel';
 import type { Allowance } from '@dak/platform/guarded-http';
 import type { Database } from '@dak/platform/postgres';
+import type { VisibilityClient } from '@dak/platform/visibility';
 import type { Sealing } from '../secrets/sealing';
-import type { VisibilityClient } from '../visibility/readable-by';
 
 /** What operations that people ask for work with. */
 export interface WebhookDeps {

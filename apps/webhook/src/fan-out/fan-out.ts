@@ -17,7 +17,7 @@ import {
   type Subscription,
 } from '@dak/platform/log';
 import type { Database } from '@dak/platform/postgres';
-import { readableBy, type VisibilityClient } from '../visibility/readable-by';
+import { findAccess, type Place, type VisibilityClient } from '@dak/platform/visibility';
 import { deliveryId, uuidOfEvent } from './delivery-id';
 import {
   insertDeliveries,
@@ -149,36 +149,31 @@ export class FanOut {
         return interest === 'none' ? [] : [{ endpoint, interest }];
       }),
     }));
-    const mayRead = await readableBy(
+    const questioned = wanted.flatMap(({ candidate, interests }) => {
+      const owners = interests.filter(({ interest }) => interest === 'if_readable');
+      const place = placeOf(candidate);
+      return owners.length === 0 || place === null ? [] : [{ candidate, place, owners }];
+    });
+    const mayRead = await findAccess(
       this.#deps.visibility,
       organizationId,
-      wanted.flatMap(({ candidate, interests }) => {
-        const { facts, envelope } = candidate;
-        const owners = interests.filter(({ interest }) => interest === 'if_readable');
-        if (owners.length === 0 || facts.conversationId === null) return [];
-        return [
-          {
-            conversationId: facts.conversationId,
-            mailboxId: facts.mailboxId ?? '',
-            departmentId: envelope.departmentId,
-            traceparent: envelope.traceparent,
-            readers: owners.map(({ endpoint }) => ({
-              userId: endpoint.ownerUserId,
-              departmentIds: endpoint.ownerDepartmentIds,
-            })),
-          },
-        ];
-      }),
+      questioned.map(({ place }) => place),
+      questioned.flatMap(({ owners }) =>
+        owners.map(({ endpoint }) => ({
+          userId: endpoint.ownerUserId,
+          departmentIds: endpoint.ownerDepartmentIds,
+        })),
+      ),
+      // One question for many is seen in the trace of the first.
+      questioned.find(({ candidate }) => candidate.envelope.traceparent)?.candidate.envelope
+        .traceparent,
     );
     return wanted.flatMap(({ candidate, interests }) => {
+      const place = placeOf(candidate);
       const receivers = interests.filter(
         ({ endpoint, interest }) =>
           interest === 'matches' ||
-          mayRead(
-            candidate.facts.conversationId ?? '',
-            endpoint.ownerUserId,
-            candidate.facts.needsSend,
-          ),
+          (place !== null && mayRead(place, endpoint.ownerUserId, candidate.facts.needsSend)),
       );
       if (receivers.length === 0) return [];
       const message = messageOf(candidate);
@@ -213,6 +208,13 @@ function isOfImport({ type, data }: PublicEvent): boolean {
     (type === 'mail.received' && data['imported'] === true) ||
     (type === 'conversation.updated' && data['reason'] === 'imported')
   );
+}
+
+/** null outside of conversations. */
+function placeOf({ facts, envelope }: Candidate): Place | null {
+  const { conversationId, mailboxId } = facts;
+  if (conversationId === null) return null;
+  return { conversationId, mailboxId, departmentId: envelope.departmentId ?? null };
 }
 
 function messageOf({ envelope, event, facts }: Candidate): NewMessage {

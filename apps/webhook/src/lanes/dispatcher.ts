@@ -1,11 +1,11 @@
 import { uuidv7, type Clock } from '@dak/kernel';
 import type { GuardedHttp } from '@dak/platform/guarded-http';
 import type { Database } from '@dak/platform/postgres';
+import type { VisibilityClient } from '@dak/platform/visibility';
 import type { BreakerState } from '../decisions/breaker';
 import type { Verdict } from '../decisions/classify-outcome';
 import type { FreshDelivery } from '../fan-out/fan-out';
 import type { Sealing } from '../secrets/sealing';
-import type { VisibilityClient } from '../visibility/readable-by';
 import { createAttemptRecorder, type AttemptRecorder } from './attempt-recorder';
 import { DueReader } from './due-reader';
 import { LaneKeeper } from './lane-keeper';

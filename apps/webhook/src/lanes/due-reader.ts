@@ -1,6 +1,6 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
-import type { VisibilityClient } from '../visibility/readable-by';
+import type { VisibilityClient } from '@dak/platform/visibility';
 import { mayStillGet } from '../visibility/scopes-of-makers';
 import { dueFromRows, needsRecheck, type DueDelivery } from './due-delivery';
 import type { Lane } from './lane';

@@ -1,5 +1,6 @@
 import type { Database } from '@dak/platform/postgres';
-import { readableBy, type VisibilityClient } from '../visibility/readable-by';
+import type { VisibilityClient } from '@dak/platform/visibility';
+import { findReadable } from '../visibility/may-still-read';
 import {
   cancelDeliveries,
   type QuestionedRow,
@@ -37,28 +38,10 @@ async function unreadable(
   organizationId: string,
   rows: readonly QuestionedRow[],
 ): Promise<QuestionedRow[]> {
-  const places = [...Map.groupBy(rows, ({ conversation_id }) => conversation_id)].flatMap(
-    ([conversationId, own]) => {
-      if (conversationId === null) return [];
-      const { mailbox_id, department_id } = own[0]!;
-      return [
-        {
-          conversationId,
-          mailboxId: mailbox_id ?? '',
-          departmentId: department_id ?? undefined,
-          readers: own.map(({ owner_user_id, department_ids }) => ({
-            userId: owner_user_id,
-            departmentIds: department_ids,
-          })),
-        },
-      ];
-    },
-  );
-  const mayRead = await readableBy(visibility, organizationId, places);
-  // What happened outside of conversations is for administrators; a test tells nothing about anybody.
-  return rows.filter(({ conversation_id, trigger, owner_user_id, needs_send }) =>
-    conversation_id === null
-      ? trigger !== 'test'
-      : !mayRead(conversation_id, owner_user_id, needs_send ?? false),
-  );
+  const owners = rows.map(({ owner_user_id, department_ids }) => ({
+    userId: owner_user_id,
+    departmentIds: department_ids,
+  }));
+  const mayRead = await findReadable(visibility, organizationId, owners, rows);
+  return rows.filter((row) => !mayRead(row, row.owner_user_id));
 }

@@ -1,4 +1,4 @@
-import type { ForgottenMail } from '@dak/contracts/webhook';
+import type { ForgottenMail } from '@dak/contracts/tenant';
 import type { SqlExecutor } from '@dak/platform/postgres';
 
 /** Deletes the bodies of events before a time, with their deliveries and attempts. @returns events deleted */

@@ -1,8 +1,13 @@
 import { seesWholeOrganization, type Role } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
-import { selectPerson } from './person-store';
+import { findPeople } from '@dak/platform/tenant-directory';
+import {
+  findAccess,
+  type Place,
+  type Reader,
+  type VisibilityClient,
+} from '@dak/platform/visibility';
 import { mayStillGet, type StoredDelivery } from './scopes-of-makers';
-import { readableBy, type VisibilityClient } from './readable-by';
 
 /** Where the event of a delivery happened. */
 export interface RepeatedPlace {
@@ -28,15 +33,12 @@ export async function mayStillRead<Event extends RepeatedEvent>(
   events: readonly Event[],
 ): Promise<(event: Event) => boolean> {
   const ownerUserId = endpoint.owner_user_id;
-  const owner = await selectPerson(database, organizationId, ownerUserId);
-  if (owner === null || !owner.active) return () => false;
-  const { role, department_ids: departmentIds } = owner;
-  const readable = await mayReadNow(
-    visibility,
-    organizationId,
-    { userId: ownerUserId, role, departmentIds },
-    events,
+  const people = await database.inTenant(organizationId, (tx) =>
+    findPeople(tx, organizationId, [ownerUserId]),
   );
+  const owner = people.get(ownerUserId);
+  if (owner?.active !== true) return () => false;
+  const readable = await mayReadNow(visibility, organizationId, owner, events);
   return (event) => readable(event) && mayStillGet(endpoint.maker_scopes, event);
 }
 
@@ -44,30 +46,32 @@ export async function mayStillRead<Event extends RepeatedEvent>(
 export async function mayReadNow(
   visibility: VisibilityClient,
   organizationId: string,
-  reader: { userId: string; role: Role; departmentIds: readonly string[] },
+  reader: Reader & { role: Role },
   places: readonly RepeatedPlace[],
 ): Promise<(place: RepeatedPlace) => boolean> {
   if (seesWholeOrganization(reader)) return () => true;
-  const { userId, departmentIds } = reader;
-  const mayRead = await readableBy(
-    visibility,
-    organizationId,
-    places.flatMap(({ conversation_id, mailbox_id, department_id }) =>
-      conversation_id === null
-        ? []
-        : [
-            {
-              conversationId: conversation_id,
-              mailboxId: mailbox_id ?? '',
-              departmentId: department_id ?? undefined,
-              readers: [{ userId, departmentIds }],
-            },
-          ],
-    ),
-  );
-  // A test has no conversation and tells nothing about anybody.
-  return ({ conversation_id, trigger, needs_send }) =>
-    conversation_id === null
-      ? trigger === 'test'
-      : mayRead(conversation_id, userId, needs_send ?? false);
+  const mayRead = await findReadable(visibility, organizationId, [reader], places);
+  return (place) => mayRead(place, reader.userId);
+}
+
+/** Which of these regular users may read which of the events. */
+export async function findReadable(
+  visibility: VisibilityClient,
+  organizationId: string,
+  readers: readonly Reader[],
+  events: readonly RepeatedPlace[],
+): Promise<(event: RepeatedPlace, userId: string) => boolean> {
+  const places = events.flatMap((event) => placeOf(event) ?? []);
+  const mayRead = await findAccess(visibility, organizationId, places, readers);
+  return (event, userId) => {
+    const place = placeOf(event);
+    // What happened outside of conversations is for administrators; a test tells nothing about anybody.
+    if (place === null) return event.trigger === 'test';
+    return mayRead(place, userId, event.needs_send ?? false);
+  };
+}
+
+function placeOf({ conversation_id, mailbox_id, department_id }: RepeatedPlace): Place | null {
+  if (conversation_id === null) return null;
+  return { conversationId: conversation_id, mailboxId: mailbox_id, departmentId: department_id };
 }

@@ -5,7 +5,6 @@ import {
   GRPC_TLS_VARIABLES,
   openGrpcTls,
   startGrpcServer,
-  type ServiceRegistry,
 } from '@dak/platform/grpc';
 import { startInSteps, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog, type Log } from '@dak/platform/log';
@@ -13,6 +12,7 @@ import { createLogger, type Logger } from '@dak/platform/logging';
 import { Probes, startProbeServer } from '@dak/platform/probes';
 import { createSharedState, type SharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
+import type { ConnectedRegistry } from '@dak/platform/tenant-directory';
 import { readPublicKey } from './read-public-key';
 
 /** What every service behind the gateway reads. */
@@ -50,7 +50,8 @@ export interface ServiceParts {
 }
 
 export interface Service {
-  readonly registry: ServiceRegistry;
+  /** What the service answers, for an in-process channel or a gRPC server. */
+  readonly registry: ConnectedRegistry;
   /** Takes up its work. @returns its ports besides gRPC, by name, for the log */
   start(): Promise<object | void>;
   /** Rejects while a dependency is down. */

@@ -1,6 +1,6 @@
 import { seesWholeOrganization } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { selectPeople } from '../../mailboxes/organizations/person-store';
+import { findPeople } from '@dak/platform/tenant-directory';
 import { ACCESS_LEVELS, type Access } from '../../mailboxes/visibility-store';
 import type { Rule } from '../definition/rule';
 import { selectAssigned } from './assignment-store';
@@ -27,7 +27,7 @@ export async function loadStanding(
   const assignees = rules.flatMap(({ actions }) =>
     actions.flatMap((action) => (action.type === 'assign' ? [action.user_id] : [])),
   );
-  const people = await selectPeople(tx, organizationId, [
+  const people = await findPeople(tx, organizationId, [
     ...new Set([...rules.map(({ owner }) => owner.userId), ...assignees]),
   ]);
   const isActive = (userId: string) => people.get(userId)?.active ?? true;

@@ -1,0 +1,1 @@
+export * from '../generated/dak/tenant/v1/tenant_directory_service';

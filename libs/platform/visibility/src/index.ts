@@ -1,0 +1,7 @@
+export {
+  findAccess,
+  type Place,
+  type ReadAccess,
+  type Reader,
+  type VisibilityClient,
+} from './find-access';
