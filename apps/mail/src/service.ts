@@ -50,7 +50,7 @@ import { createLabelHandlers } from './conversations/labels/handlers';
 import { createMessageHandlers } from './conversations/messages/handlers';
 import { createSearchHandlers } from './conversations/search/handlers';
 import { createReaders } from './db/database-reader';
-import { createWithTenant } from './db/prisma-tenant';
+import { createModels } from './db/models';
 import { registerQueueGauges } from './db/queue-gauges';
 import { createDeliveryWorker } from './delivery/delivery-worker';
 import { createMailOutReport } from './delivery/mail-out';
@@ -274,8 +274,8 @@ export function createMailService(options: MailServiceOptions): MailService {
     mailTenants({ database, blobs, clock, onReleased: onAccepted }),
   );
   const registry = connectedRegistry(tenants);
-  const withTenant = createWithTenant(database);
-  const records = { database, withTenant, clock, cursorKey };
+  const models = createModels(database);
+  const records = { database, models, clock, cursorKey };
   const messages = { ...records, blobs };
   const submissions = { ...messages, acceptor, onAccepted, readers: createReaders(database) };
   registry.register(MailboxServiceService, createMailboxHandlers(records));

@@ -15,7 +15,7 @@ import {
 } from '@dak/contracts/mail';
 import { parseMessage } from '@dak/formats/rfc5322';
 import { createReaders } from '../src/db/database-reader';
-import { createWithTenant } from '../src/db/prisma-tenant';
+import { createModels } from '../src/db/models';
 import { createSignatureHandlers } from '../src/mailboxes/signatures/handlers';
 import { createAttachmentHandlers } from '../src/sending/attachments/handlers';
 import { createDraftHandlers } from '../src/sending/drafts/handlers';
@@ -39,7 +39,7 @@ beforeAll(async () => {
     acceptor: sending.acceptor,
     readers: createReaders(database),
   });
-  signatures = createSignatureHandlers({ ...deps, withTenant: createWithTenant(database) });
+  signatures = createSignatureHandlers({ ...deps, models: createModels(database) });
   attachments = createAttachmentHandlers(deps);
   mailbox = await insertMailbox(database, caller.organizationId);
 });

@@ -10,7 +10,7 @@ import { createMessageHandlers } from '../src/conversations/messages/handlers';
 import type { NewMessage } from '../src/conversations/messages/new-message';
 import { recordMessages } from '../src/conversations/messages/record-messages';
 import { createSearchHandlers } from '../src/conversations/search/handlers';
-import { createWithTenant } from '../src/db/prisma-tenant';
+import { createModels } from '../src/db/models';
 import { createMailboxHandlers } from '../src/mailboxes/handlers';
 import {
   contextOf,
@@ -39,7 +39,7 @@ export async function openMailHandlers(clock: Clock = systemClock) {
       ...createMessageHandlers(deps),
       ...createSearchHandlers(deps),
     },
-    labels: createLabelHandlers({ ...deps, withTenant: createWithTenant(database) }),
+    labels: createLabelHandlers({ ...deps, models: createModels(database) }),
     /** Stores one inbound message that opens a conversation; returns both ids. */
     async receive(organizationId: string, mailboxId: string, overrides: Partial<NewMessage> = {}) {
       const conversation =

@@ -1,7 +1,8 @@
 import { ConflictError, InvalidError, NotFoundError, uuidv7 } from '@dak/kernel';
+import { isUniqueViolation } from '@dak/platform/postgres';
 import type { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
-import { isDuplicate, type GatewayTransaction } from '../database/gateway-store';
+import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
@@ -155,7 +156,7 @@ async function refuseDuplicate<T>(change: Promise<T>): Promise<T> {
   try {
     return await change;
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
+    if (!isUniqueViolation(error)) throw error;
     throw new ConflictError(
       'name belongs to another department of the organization: use another one.',
       'duplicate_name',

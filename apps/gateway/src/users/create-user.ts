@@ -1,7 +1,8 @@
 import { ConflictError, uuidv7 } from '@dak/kernel';
+import { isUniqueViolation } from '@dak/platform/postgres';
 import type { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
-import { isDuplicate, type GatewayTransaction } from '../database/gateway-store';
+import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
 import { toUserRecord, USER_INCLUDE } from '../identity/records';
@@ -77,7 +78,7 @@ export async function insertUser(tx: GatewayTransaction, organizationId: string,
     });
     return toUserRecord(row);
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
+    if (!isUniqueViolation(error)) throw error;
     throw new ConflictError(
       'email belongs to a user of this organization already: use another address.',
       'duplicate_email',

@@ -7,7 +7,7 @@ interface AnswerRow {
   key: string;
   request_hash: string;
   response_id: string;
-  response_version: number | bigint;
+  response_version: number;
   response_json: string;
 }
 
@@ -55,8 +55,7 @@ function answersOf(rows: readonly AnswerRow[], keys: readonly AnswerKey[]): Stor
     if (key === undefined) return [];
     const document = {
       id: row.response_id,
-      // Prisma reads a bigint as BigInt.
-      version: Number(row.response_version),
+      version: row.response_version,
       json: Buffer.from(row.response_json, 'utf8'),
       replayed: true,
     };

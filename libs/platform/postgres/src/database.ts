@@ -5,7 +5,8 @@ import { asStorageFailure, InvalidError, UnavailableError, isUuid } from '@dak/k
 import { PipelinedQuery } from './pipelined-query';
 import { registerPool, type PoolMetrics } from './pool-metrics';
 import { ServerWatch } from './server-watch';
-import type { PreparedStatement, SqlExecutor } from './sql';
+import type { Answer, PreparedStatement, SqlExecutor } from './sql';
+import { statementName } from './statement-name';
 import { StatementQueue } from './statement-queue';
 import { DAK_TYPES } from './timestamps';
 import { asUnavailable } from './unavailable';
@@ -34,6 +35,8 @@ export interface TransactionOptions {
  * Statements that are asked without waiting for each other share a round trip and run in their order.
  */
 export interface Transaction extends SqlExecutor {
+  /** As `query`, for statements of another library, whose rows have a format of their own. */
+  ask(statement: PreparedStatement): Promise<Answer>;
   /** Runs once the commit is durable; not at all when the transaction fails. Must not throw. */
   afterCommit(effect: () => void): void;
   signal(name: string): void;
@@ -98,13 +101,23 @@ export class Database {
     work: (tx: Transaction) => Promise<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
+    requireTenant(organizationId);
     return this.transaction([setTenant(organizationId), ...limits(options)], work);
   }
 
   /** One transaction of a background worker over the tables whose policies admit workers. */
   asWorker<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.transaction([SET_WORKER, ...limits(options)], work);
+  }
+
+  /** As {@link asWorker}, and beside that in one tenant, whose rows it may write. */
+  asWorkerOf<T>(
+    organizationId: string,
+    work: (tx: Transaction) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    requireTenant(organizationId);
+    return this.transaction([setTenant(organizationId), SET_WORKER, ...limits(options)], work);
   }
 
   /**
@@ -177,6 +190,7 @@ export class Database {
       try {
         const result = await work({
           query: (text, values) => run(statements, text, values),
+          ask: (statement) => statements.ask(statement),
           afterCommit: (effect) => effects.push(effect),
           signal: (name) => signals.add(name),
         });
@@ -235,6 +249,10 @@ function limits({ statementTimeoutMs }: TransactionOptions): PreparedStatement[]
   return [{ name: 'dak_set_timeout', text, values: [String(statementTimeoutMs)] }];
 }
 
+function requireTenant(organizationId: string): void {
+  if (!isUuid(organizationId)) throw new InvalidError('organization_id must be a UUID.');
+}
+
 function setTenant(organizationId: string): PreparedStatement {
   return {
     name: 'dak_set_tenant',
@@ -248,7 +266,7 @@ async function run<Row>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<{ rows: Row[]; rowCount: number }> {
-  const result = await statements.ask(text, values);
+  const result = await statements.ask({ name: statementName(text), text, values });
   return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
 }
 
@@ -263,6 +281,9 @@ function isServerError(error: unknown): boolean {
 
 /** True when a unique constraint refused the row; `constraint` narrows it to one. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  if (codeOf(error) !== '23505') return false;
-  return constraint === undefined || (error as { constraint?: string }).constraint === constraint;
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (codeOf(each) !== '23505') continue;
+    return constraint === undefined || (each as { constraint?: string }).constraint === constraint;
+  }
+  return false;
 }

@@ -4,8 +4,10 @@ export {
   isUniqueViolation,
   type DatabaseOptions,
   type Transaction,
+  type TransactionOptions,
 } from './database';
 export type { PreparedStatement, SqlExecutor } from './sql';
+export { Models, type ModelTransaction } from './models';
 export { insertOfRows, tableColumns, type TableColumns } from './table-columns';
 export { statementName } from './statement-name';
 export { toRfc3339 } from './timestamps';

@@ -1,5 +1,5 @@
 import pg, { Result, type Connection, type Submittable } from 'pg';
-import type { PreparedStatement } from './sql';
+import type { Answer, PreparedStatement } from './sql';
 
 interface FieldsMessage {
   fields: unknown[];
@@ -10,9 +10,7 @@ interface DataRowMessage {
 interface CompleteMessage {
   text: string;
 }
-type PgResult = {
-  rows: unknown[];
-  rowCount: number | null;
+type PgResult = Answer & {
   addFields(fields: unknown[]): void;
   parseRow(fields: (string | null)[]): unknown;
   addRow(row: unknown): void;
@@ -57,14 +55,14 @@ export class PipelinedQuery implements Submittable {
 
   constructor(
     private readonly statements: readonly PreparedStatement[],
-    types: unknown,
+    types: pg.CustomTypesConfig,
   ) {
     this.done = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
-    for (let i = 0; i < statements.length; i += 1) {
-      this.results.push(new makeResult(undefined, types));
+    for (const { format } of statements) {
+      this.results.push(new makeResult(format?.rowMode, format?.types ?? types));
     }
   }
 

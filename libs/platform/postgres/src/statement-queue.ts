@@ -1,13 +1,7 @@
 import type pg from 'pg';
 import { PipelinedQuery } from './pipelined-query';
-import type { PreparedStatement } from './sql';
-import { statementName } from './statement-name';
+import type { Answer, PreparedStatement } from './sql';
 import { DAK_TYPES } from './timestamps';
-
-interface Answer {
-  rows: unknown[];
-  rowCount: number | null;
-}
 
 interface Waiting {
   readonly statement: PreparedStatement;
@@ -39,10 +33,9 @@ export class StatementQueue {
     return this.#opened;
   }
 
-  ask(text: string, values: readonly unknown[]): Promise<Answer> {
+  ask(statement: PreparedStatement): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) return reject(this.#failure);
-      const statement = { name: statementName(text), text, values };
       this.#waiting.push({ statement, resolve, reject });
       this.#sendSoon();
     });

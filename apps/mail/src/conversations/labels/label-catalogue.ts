@@ -23,6 +23,7 @@ import { noteAudit, type AuditNote } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
+import { isUniqueViolation } from '@dak/platform/postgres';
 import type { Label, Prisma } from '../../generated/prisma/client';
 import type { LabelDeps } from './label-deps';
 import { labelName } from '../label-name';
@@ -34,7 +35,7 @@ const MAX_DESCRIPTION = 500;
 
 /** The labels that the organization has agreed on, by name. */
 export async function listLabels(
-  { withTenant, cursorKey }: LabelDeps,
+  { models, cursorKey }: LabelDeps,
   request: ListLabelsRequest,
   { principal: { organizationId } }: CallContext,
 ): Promise<Page> {
@@ -42,7 +43,7 @@ export async function listLabels(
   const window = pageWindow(cursorKey, scope, request.page);
   const after: Prisma.LabelWhereInput =
     window.after === null ? {} : { name: { gt: String(window.after[0]) } };
-  const { rows, total } = await withTenant(organizationId, async ({ db }) => ({
+  const { rows, total } = await models.inTenant(organizationId, async ({ db }) => ({
     total: await db.label.count({ where: { organizationId } }),
     rows: await db.label.findMany({
       where: { organizationId, ...after },
@@ -64,7 +65,7 @@ export async function listLabels(
 
 /** @throws ConflictError `label_exists` */
 export function createLabel(
-  { withTenant, clock }: LabelDeps,
+  { models, clock }: LabelDeps,
   request: CreateLabelRequest,
   context: CallContext,
 ): Promise<Document> {
@@ -80,7 +81,7 @@ export function createLabel(
     updatedAt: new Date(clock()),
   };
   return unlessTaken(
-    withTenant(organizationId, (tx) =>
+    models.inTenant(organizationId, (tx) =>
       idempotent(tx, context, async () => {
         const row = await tx.db.label.create({ data });
         await noteAudit(tx, context, labelNote('label.created', row));
@@ -106,7 +107,7 @@ export async function updateLabel(
   if (fields.has('color')) data.color = color(request.color);
   if (fields.has('description')) data.description = description(request.description);
   const key = { organizationId_id: { organizationId, id: request.id } };
-  const before = await deps.withTenant(organizationId, async ({ db }) => {
+  const before = await deps.models.inTenant(organizationId, async ({ db }) => {
     const found = await db.label.findUnique({ where: key });
     if (found === null) throw new NotFoundError('label');
     const name = data.name as string | undefined;
@@ -122,7 +123,7 @@ export async function updateLabel(
     await replaceLabel(deps, organizationId, before.name, name, actorOf(principal));
   }
   const after = await unlessTaken(
-    deps.withTenant(organizationId, async (tx) => {
+    deps.models.inTenant(organizationId, async (tx) => {
       const updated = await tx.db.label.update({ where: key, data });
       await noteAudit(tx, context, labelNote('label.updated', updated, before.name));
       return updated;
@@ -142,11 +143,11 @@ export async function deleteLabel(
   requireAdmin(principal);
   if (!isUuid(request.id)) throw new NotFoundError('label');
   const where = { organizationId, id: request.id };
-  const label = await deps.withTenant(organizationId, ({ db }) => db.label.findFirst({ where }));
+  const label = await deps.models.inTenant(organizationId, ({ db }) => db.label.findFirst({ where }));
   if (label === null) throw new NotFoundError('label');
   requireMayRelease(principal, [label.name], []);
   await replaceLabel(deps, organizationId, label.name, null, actorOf(principal));
-  await deps.withTenant(organizationId, async (tx) => {
+  await deps.models.inTenant(organizationId, async (tx) => {
     const { count } = await tx.db.label.deleteMany({ where });
     if (count > 0) await noteAudit(tx, context, labelNote('label.deleted', label));
   });
@@ -199,14 +200,10 @@ function labelTaken(): ConflictError {
   return new ConflictError('name is taken by another label.', 'label_exists');
 }
 
-/** Prisma's code for a unique constraint is P2002. */
 async function unlessTaken<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'P2002') {
-      throw labelTaken();
-    }
-    throw error;
+    throw isUniqueViolation(error) ? labelTaken() : error;
   }
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
-import type { WithTenant } from '../../db/prisma-tenant';
+import type { MailModels } from '../../db/models';
 
 export interface LabelDeps {
   database: Database;
-  withTenant: WithTenant;
+  models: MailModels;
   clock: Clock;
   /** Signs cursors; the same on every replica. */
   cursorKey: Uint8Array;

@@ -4,7 +4,7 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
-import type { TenantRecords, WithTenant } from '../../db/prisma-tenant';
+import type { MailTransaction, MailModels } from '../../db/models';
 import type { Signature } from '../../generated/prisma/client';
 import {
   parseSignatureHtml,
@@ -15,7 +15,7 @@ import {
 import { requireSignatureAccess } from './signature-access';
 
 export function createSignature(
-  deps: { withTenant: WithTenant; clock: Clock },
+  deps: { models: MailModels; clock: Clock },
   request: CreateSignatureRequest,
   context: CallContext,
 ): Promise<Document> {
@@ -30,7 +30,7 @@ export function createSignature(
   if (fields.bodyHtml === '' && fields.bodyText === '') {
     throw new InvalidError('body_text and body_html are both empty. Give at least one.');
   }
-  return deps.withTenant(organizationId, (tx) =>
+  return deps.models.inTenant(organizationId, (tx) =>
     idempotent(tx, context, async () => {
       await requireSignatureAccess(tx, principal, mailboxId);
       if (request.isDefault) await clearDefault(tx, organizationId, mailboxId);
@@ -58,7 +58,7 @@ export function createSignature(
 
 /** There is one default per mailbox and one for the organization: the new one takes over. */
 export async function clearDefault(
-  tx: TenantRecords,
+  tx: MailTransaction,
   organizationId: string,
   mailboxId: string | null,
 ): Promise<void> {

@@ -2,13 +2,13 @@ import type { Clock } from '@dak/kernel';
 import type { SignatureServiceService } from '@dak/contracts/mail';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
-import type { WithTenant } from '../../db/prisma-tenant';
+import type { MailModels } from '../../db/models';
 import { createSignature } from './create-signature';
 import { listSignatures } from './list-signatures';
 import { requireSignature, updateSignature } from './update-signature';
 
 export function createSignatureHandlers(deps: {
-  withTenant: WithTenant;
+  models: MailModels;
   clock: Clock;
   cursorKey: Uint8Array;
 }): Handlers<typeof SignatureServiceService, CallContext> {
@@ -19,7 +19,7 @@ export function createSignatureHandlers(deps: {
     async deleteSignature({ id }, context) {
       const { principal } = context;
       const { organizationId } = principal;
-      await deps.withTenant(organizationId, async (tx) => {
+      await deps.models.inTenant(organizationId, async (tx) => {
         const row = await requireSignature(tx, principal, id);
         await tx.db.signature.delete({
           where: { organizationId_id: { organizationId, id: row.id } },

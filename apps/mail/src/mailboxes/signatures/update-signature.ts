@@ -2,20 +2,20 @@ import { isUuid, NotFoundError, type Clock, type Principal } from '@dak/kernel';
 import type { Document, UpdateSignatureRequest } from '@dak/contracts/mail';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
-import type { TenantRecords, WithTenant } from '../../db/prisma-tenant';
+import type { MailTransaction, MailModels } from '../../db/models';
 import type { Prisma, Signature } from '../../generated/prisma/client';
 import { clearDefault, signatureDocument } from './create-signature';
 import { parseSignatureHtml, parseSignatureName, parseSignatureText } from './signature';
 import { requireSignatureAccess } from './signature-access';
 
 export function updateSignature(
-  deps: { withTenant: WithTenant; clock: Clock },
+  deps: { models: MailModels; clock: Clock },
   request: UpdateSignatureRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  return deps.withTenant(organizationId, async (tx) => {
+  return deps.models.inTenant(organizationId, async (tx) => {
     const row = await requireSignature(tx, principal, request.id);
     const data = changesOf(request, new Date(deps.clock()));
     const mailboxId = data.mailboxId === undefined ? row.mailboxId : data.mailboxId;
@@ -36,7 +36,7 @@ export function updateSignature(
 
 /** The signature, if the caller may change it. @throws NotFoundError, ForbiddenError */
 export async function requireSignature(
-  tx: TenantRecords,
+  tx: MailTransaction,
   principal: Principal,
   id: string,
 ): Promise<Signature> {
