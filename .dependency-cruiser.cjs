@@ -65,7 +65,7 @@ module.exports = {
       comment:
         'Generated types are imported through @dak/contracts, Prisma clients by their own app.',
       severity: 'error',
-      from: { pathNot: '^(libs/contracts/src/|apps/[^/]+/src/)' },
+      from: { pathNot: '^(libs/contracts/src/|apps/[^/]+/(src|bench)/)' },
       to: { path: '/generated/' },
     },
     {

@@ -34,9 +34,8 @@ const TRANSIENT_SYSTEM = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_SOCKET',
 ]);
-/** Of the client of Redis, and of Prisma when it cannot begin; these have no codes. */
+/** Of the client of Redis; these have no codes. */
 const TRANSIENT_NAMES = new Set([
-  'PrismaClientInitializationError',
   'ClientClosedError',
   'ClientOfflineError',
   'ConnectionTimeoutError',
@@ -44,11 +43,6 @@ const TRANSIENT_NAMES = new Set([
   'SocketClosedUnexpectedlyError',
   'SocketTimeoutError',
 ]);
-/** Of Prisma: the server is not there or not willing; no connection was free, or no time; a write conflict. */
-const TRANSIENT_PRISMA = /^(P1\d{3}|P2024|P2028|P2034)$/;
-/** Of its driver adapter, which keeps the code of PostgreSQL beside it. */
-const TRANSIENT_ADAPTER =
-  /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TooManyConnections)$/;
 const MOST_CAUSES = 5;
 
 /** What node-postgres says without a code when the server went away. */
@@ -64,7 +58,7 @@ export function isOutage(error: unknown): boolean {
   for (let depth = 0; depth < MOST_CAUSES; depth += 1) {
     if (typeof each !== 'object' || each === null) return false;
     if (saysSo(each)) return true;
-    each = causeOf(each);
+    each = (each as { cause?: unknown }).cause;
   }
   return false;
 }
@@ -75,22 +69,13 @@ export function outageAsUnavailable(error: unknown, sentence: string): unknown {
   return new UnavailableError(sentence, 1, error);
 }
 
-/** Prisma keeps what its driver said beside the error. */
-function causeOf(error: object): unknown {
-  const { cause, meta } = error as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
-  return cause ?? meta?.driverAdapterError;
-}
-
 function saysSo(error: object): boolean {
   if (error instanceof DomainError) return TRANSIENT_KINDS.has(error.kind);
   // What kafkajs marks so: a coordinator or leader that is moving, a broker that is loading.
   if ((error as { retriable?: unknown }).retriable === true) return true;
-  const { name, kind, message, syscall, originalCode } = error as Record<string, unknown>;
-  const { code = originalCode } = error as Record<string, unknown>;
+  const { name, code, message, syscall } = error as Record<string, unknown>;
   if (typeof name === 'string' && TRANSIENT_NAMES.has(name)) return true;
-  if (typeof kind === 'string' && TRANSIENT_ADAPTER.test(kind)) return true;
   if (typeof code !== 'string') return typeof message === 'string' && LOST_CONNECTION.test(message);
-  if (syscall === 'connect' || TRANSIENT_SYSTEM.has(code) || TRANSIENT_PRISMA.test(code))
-    return true;
+  if (syscall === 'connect' || TRANSIENT_SYSTEM.has(code)) return true;
   return code.length === 5 && TRANSIENT_SQL.test(code);
 }

@@ -16,7 +16,11 @@ export async function lockParent(
   principal: Principal,
 ): Promise<ParentKey | null> {
   if (principal.type === 'session') return null;
-  const { rows } = await tx.query<{ id: string; expiresAt: string | null; revokedAt: string | null }>(
+  const { rows } = await tx.query<{
+    id: string;
+    expiresAt: string | null;
+    revokedAt: string | null;
+  }>(
     `select id, expires_at as "expiresAt", revoked_at as "revokedAt"
        from api_key
       where organization_id = $1::uuid

@@ -143,7 +143,9 @@ export async function deleteLabel(
   requireAdmin(principal);
   if (!isUuid(request.id)) throw new NotFoundError('label');
   const where = { organizationId, id: request.id };
-  const label = await deps.models.inTenant(organizationId, ({ db }) => db.label.findFirst({ where }));
+  const label = await deps.models.inTenant(organizationId, ({ db }) =>
+    db.label.findFirst({ where }),
+  );
   if (label === null) throw new NotFoundError('label');
   requireMayRelease(principal, [label.name], []);
   await replaceLabel(deps, organizationId, label.name, null, actorOf(principal));
