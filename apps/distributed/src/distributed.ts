@@ -49,7 +49,7 @@ const NODE_FLAGS = ['--max-semi-space-size=16'];
 const GATEWAY_GRACE_MS = 12_000;
 const SERVICE_GRACE_MS = 14_000;
 
-/** Every service as processes of its own, with the addresses of this run in `bootstrap.json`. */
+/** Runs every service as separate processes, with the addresses of this run in `bootstrap.json`. */
 export function startDistributed(
   config: DistributedConfig,
   counts: ReplicaCounts,

@@ -30,7 +30,7 @@ export interface PlanInput {
   counts: ReplicaCounts;
   /** Absolute. */
   dataFolder: string;
-  /** Of this data folder alone. */
+  /** Unique to this data folder. */
   folderName: string;
   databases: DatabaseUrls;
   addresses: SiteAddresses;

@@ -23,7 +23,7 @@ const BACKOFF_MS = [250, 10_000] as const;
 const LONG_LIFE_MS = 30_000;
 const KEPT_OUTPUT = 4_000;
 
-/** A service as a child process that is started again whenever it ends before it is told to. */
+/** A service as a child process, restarted whenever it exits without having been asked to. */
 export class SupervisedProcess {
   readonly #options: SupervisedProcessOptions;
   #child: ChildProcess | null = null;
@@ -37,14 +37,14 @@ export class SupervisedProcess {
     this.#options = options;
   }
 
-  /** Of the process that runs, or of the last one that did. */
+  /** Pid of the running process, or of the last one that ran. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
 
   /**
    * Resolves once the process is ready.
-   * @throws DomainError with what the process said when it ends before
+   * @throws DomainError with the process's output when it exits earlier
    */
   async start(): Promise<void> {
     this.#spawn();

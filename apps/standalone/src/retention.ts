@@ -54,7 +54,7 @@ async function retain(): Promise<void> {
       log: events.log,
       keepers: keepers!,
     });
-    // First, because what follows may fail while somebody holds a table, and this is done.
+    // First, because the next step may fail while a table is locked.
     process.stdout.write(`${JSON.stringify({ messages, conversations, blobs, bytes })}\n`);
     if (adminUrl !== null) {
       await scrubDatabases(

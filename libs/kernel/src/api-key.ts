@@ -20,7 +20,7 @@ export function newApiKey(): string {
   return formatApiKey(randomBytes(32));
 }
 
-/** True for a text that some Dak made: a typo is told from an unknown key without a look-up. */
+/** True for text with a valid checksum: tells a typo from an unknown key without a lookup. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);

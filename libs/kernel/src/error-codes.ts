@@ -1,7 +1,7 @@
 import type { ErrorKind } from './error-kinds';
 
 /**
- * Every code that a client of the API can get in `X-Error-Code`, by kind, with what it means. A code that is
+ * Every code that a client of the API can get in `X-Error-Code`, by kind, with its meaning. A code that is
  * not here does not compile; docs/errors.md is made from this list. A code is public: it stays as it is.
  */
 export const ERROR_CODES = {
@@ -145,7 +145,7 @@ export const PROTOCOL_CODES = {
   headers_too_large: { status: 431, meaning: 'The headers are larger than 16 KB.' },
 } as const;
 
-/** Codes that no client gets: of commands, of starting, and of what is parked in the log. */
+/** Codes that clients never receive: of commands, of start-up, and of parked events. */
 export const OPERATING_CODES = {
   invalid: {
     backup_damaged: 'A file of the backup is not as it was written.',

@@ -90,7 +90,7 @@ export class UnavailableError extends DomainError {
   }
 }
 
-/** The disk is full, or does not answer: what is asked for cannot be kept at the moment. */
+/** The disk is full or not responding: the data cannot be stored at the moment. */
 export class StorageUnavailableError extends DomainError {
   override readonly name = 'StorageUnavailableError';
   constructor(cause: unknown) {
@@ -103,13 +103,13 @@ export class StorageUnavailableError extends DomainError {
   }
 }
 
-/** Of the file system (no space, quota, input or output), and `disk_full` and `io_error` of PostgreSQL. */
+/** File system errors (no space, quota, input or output), and PostgreSQL's `disk_full` and `io_error`. */
 const STORAGE_CODES: ReadonlySet<unknown> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'],
   ...['53100', '58030'],
 ]);
 
-/** Turns what a full or broken disk says into {@link StorageUnavailableError}; everything else stays what it is. */
+/** Turns errors of a full or broken disk into {@link StorageUnavailableError}; returns others unchanged. */
 export function asStorageFailure(error: unknown): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   return STORAGE_CODES.has(code) ? new StorageUnavailableError(error) : error;

@@ -7,7 +7,7 @@ const TRANSIENT_KINDS = new Set(['unavailable', 'deadline_exceeded', 'rate_limit
  * be had, a session that was ended, a server that only reads while another takes over.
  */
 const TRANSIENT_SQL = /^(08|57|40|53|58|55000|55P03|25P03|25006)/;
-/** Of sockets, names, disks and descriptors, and of undici. */
+/** Error codes of sockets, name resolution, disks and descriptors, and of undici. */
 const TRANSIENT_SYSTEM = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -51,7 +51,7 @@ const LOST_CONNECTION =
 
 /**
  * Whether an error says that something is away for now, or had no room or no time: a database, a broker, a
- * disk, a name server. It heals by itself, so that the same may succeed later. Its causes count, too.
+ * disk, a name server. It is temporary: a retry may succeed later. Causes are examined as well.
  */
 export function isOutage(error: unknown): boolean {
   let each = error;
@@ -63,7 +63,7 @@ export function isOutage(error: unknown): boolean {
   return false;
 }
 
-/** An outage in the words of a driver as `UnavailableError` with this sentence; everything else stays what it is. */
+/** Turns a driver's outage error into `UnavailableError` with this sentence; returns others unchanged. */
 export function outageAsUnavailable(error: unknown, sentence: string): unknown {
   if (error instanceof DomainError || !isOutage(error)) return error;
   return new UnavailableError(sentence, 1, error);

@@ -29,7 +29,7 @@ export function isUnderWay(folder: string): boolean {
   return existsSync(join(folder, UNDER_WAY));
 }
 
-/** From now on the folder is what it is to be. Everything in it is durable before. */
+/** Marks the folder as complete. Everything in it is durable by then. */
 export function endIn(folder: string): void {
   flushFileSystem(folder);
   rmSync(join(folder, UNDER_WAY));

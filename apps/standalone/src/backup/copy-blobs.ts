@@ -16,7 +16,7 @@ export interface BlobEntry {
 
 const ENTRY = /^([0-9a-f-]{36})\/([0-9a-f]{2})\/(\2[0-9a-f]{62}) (\d+)$/;
 const SHA256 = /^[0-9a-f]{64}$/;
-/** After the name of what a process that died was about to remove; somebody may refer to it (`FolderBlobStore`). */
+/** Suffix of files that a dead process was about to remove; rows may still refer to them (`FolderBlobStore`). */
 const ASIDE = '.aside';
 const AT_ONCE = 4;
 const SMALL_BYTES = 1024 * 1024;

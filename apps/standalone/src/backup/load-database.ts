@@ -21,7 +21,7 @@ const FOREIGN_KEYS = `
     from pg_constraint
    where contype = 'f' and conparentid = 0 and connamespace = 'public'::regnamespace`;
 
-/** Whoever held a lease at the moment is gone: what it held is taken over at once. */
+/** Releases all leases: their holders are gone, and their work can be taken over at once. */
 const LEASES = `
   select c.relname as name
     from pg_class c

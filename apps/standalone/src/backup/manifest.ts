@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { InvalidError } from '@dak/kernel';
 import { DATABASES } from '@dak/platform/deployment';
 
-/** Of this layout of a backup; another number means another layout. */
+/** Version of the backup's layout. */
 const FORMAT = 1;
 export const MANIFEST = 'manifest.json';
 /** As `sha256sum --check` reads it. */

@@ -52,7 +52,7 @@ export async function openOneMoment<Name extends string>(
 
 async function connected(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'dak backup' });
-  // A broken connection is told by the statement that runs on it.
+  // A broken connection is reported by the statement that runs on it.
   client.on('error', () => undefined);
   await client.connect();
   // What row-level security would leave out fails instead; times are written the same everywhere.

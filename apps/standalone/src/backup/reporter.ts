@@ -1,6 +1,6 @@
 const TELL_EVERY_MS = 2_000;
 
-/** Tells now and then how far the work is, and in the end what it came to. */
+/** Reports progress from time to time, and the totals at the end. */
 export function reporter(
   what: string,
   progress: (sentence: string) => void,

@@ -15,11 +15,11 @@ import { restoreAcceptances } from './sent-since';
 import { checkFile, measureFile } from './stored-file';
 
 export interface RestoreBackupOptions {
-  /** Of the backup. */
+  /** Folder of the backup. */
   folder: string;
-  /** Absent or empty, or with what an earlier run left unfinished. */
+  /** Absent, empty, or left unfinished by an earlier run. */
   dataDir: string;
-  /** Of an administrator of a cluster without databases of Dak; absent = the embedded PostgreSQL. */
+  /** Administrator URL of a cluster without Dak databases; absent = the embedded PostgreSQL. */
   adminUrl: string | undefined;
   /** Folder with one of each database, `dist/migrations`. */
   migrations: string;
@@ -37,7 +37,7 @@ export interface RestoreSummary {
 
 /** What the lock of the folder and PostgreSQL's own files are called, which a repetition keeps. */
 const KEPT = ['dak.lock', 'postgres'];
-/** Of a database that is not whole yet; it takes its name when all are. */
+/** Suffix of a database that is not complete yet; all are renamed once the last one is. */
 const UNFINISHED = '_restoring';
 
 /**
@@ -140,7 +140,7 @@ async function check(
   return blobs;
 }
 
-/** A database that is there has to be without tables; then it is made anew. */
+/** Recreates a database; an existing one must have no tables. */
 async function refuseFullDatabases(adminUrl: string): Promise<void> {
   for (const name of await present(adminUrl)) {
     const tables = await withClient(databaseUrl(adminUrl, name), async (client) => {
@@ -227,7 +227,7 @@ function journalsIn({ files }: Manifest): string[] {
   return files.map(({ path }) => path).filter((path) => path.endsWith('/deliveries.journal'));
 }
 
-/** Both where the switch is and where it acts, so that nothing leaves before the first was told to the second. */
+/** Sets the switch in the gateway and in the mail service, so that nothing is sent before the gateway has announced it. */
 async function holdOutgoing(adminUrl: string): Promise<void> {
   const version = await withClient(databaseUrl(adminUrl, 'dak_gateway'), async (gateway) => {
     const { rows } = await gateway.query<{ version: string }>(

@@ -21,7 +21,7 @@ const SENT = `
     from delivery
    where state = 'sent' and updated_at >= $1::timestamptz - interval '${MARGIN}' and transport is distinct from 'local'`;
 
-/** Makes them what the mail service finds after a crash between an acceptance and its commit. */
+/** Leaves them as a crash between acceptance and commit would, for the mail service to find. */
 const AWAIT_ENTRY = `
   update delivery d
      set state = 'uncertain', was_uncertain = true, lease_epoch = (e.line ->> 'epoch')::integer,

@@ -24,7 +24,7 @@ export async function checkFile(folder: string, file: BackupFile): Promise<void>
   if (bytes !== file.bytes || sha256 !== file.sha256) throw damaged(file.path);
 }
 
-/** Of what cannot be read, nothing. */
+/** Undefined for an unreadable file. */
 export async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const meter = new Meter();
   try {

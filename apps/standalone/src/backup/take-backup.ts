@@ -17,10 +17,10 @@ import { storeSentSince } from './sent-since';
 import { storeFile } from './stored-file';
 
 export interface TakeBackupOptions {
-  /** Where the backup goes: absent, empty, or with what an earlier run left unfinished. */
+  /** Target folder: absent, empty, or left unfinished by an earlier run. */
   folder: string;
   dataDir: string;
-  /** Of an administrator, to any database of the cluster. */
+  /** Administrator URL of any database of the cluster. */
   adminUrl: string;
   version: string;
   progress: (sentence: string) => void;
@@ -40,7 +40,7 @@ export interface BackupSummary {
   seconds: number;
 }
 
-/** Of the one process of a standalone run, or of each mail process. */
+/** Of a standalone run's process, or one per mail process. */
 const JOURNAL_FOLDER = /^journal(-\d+)?$/;
 
 /**

@@ -104,7 +104,7 @@ function fromHotmail(
   };
 }
 
-/** Apple Mail answers a `mailto:` List-Unsubscribe with a message of its own; the sender is who opts out. */
+/** Apple Mail answers a `mailto:` List-Unsubscribe with its own message; its sender is opting out. */
 function fromAppleMail(message: ParsedMessage): FeedbackReport | null {
   const flag = getHeader(message.headers, 'x-apple-unsubscribe');
   if (flag === null || !/^\s*true\s*$/i.test(flag)) return null;

@@ -7,7 +7,7 @@ export interface AutomationSignals {
   autoSubmitted: AutoSubmitted | null;
   /** The message came through a mailing list or is bulk mail. */
   list: ListSignals | null;
-  /** An automatic answer could loop, annoy or reach nobody. True for everything automatic, and for more. */
+  /** An automatic reply could loop, annoy, or reach no person. True for everything automatic, and for more. */
   doNotAutoReply: boolean;
 }
 
@@ -33,7 +33,7 @@ const NO_REPLY_LOCAL_PART =
   /^(?:mailer-?daemon|postmaster|no-?_?reply|do-?_?not-?_?reply|bounces?|listserv|majordomo|.+-(?:request|bounces?|owner)|owner-.+)(?:[+=].*)?$/i;
 
 /**
- * What the headers say about who is behind a message (RFC 3834, RFC 2369, RFC 2919, and the habits of responders
+ * What the headers say about the origin of a message (RFC 3834, RFC 2369, RFC 2919, and the habits of responders
  * older than these). Pure: reads only the headers given.
  */
 export function automationSignals(headers: readonly HeaderField[]): AutomationSignals {

@@ -12,7 +12,7 @@ export interface BounceEvidence {
 }
 
 /**
- * Words of servers and what they mean, most specific first: the first hit wins. Causes on the sender's side
+ * Phrases that servers use and their meaning, most specific first; the first match wins. Causes on the sender's side
  * (authentication, reputation, policy) stand before "user unknown", because servers wrap them in recipient words
  * ("Recipient address rejected: Access denied") and taking them for a bad address would suppress a good one.
  */
@@ -143,7 +143,7 @@ const RULES: readonly (readonly [BounceReason, RegExp])[] = [
   ['userunknown', /(?:address|recipient) rejected/i],
 ];
 
-/** Causes by enhanced status code (RFC 3463 §3, RFC 7372, RFC 7505, the IANA registry), where the words told nothing. */
+/** Causes by enhanced status code (RFC 3463 §3, RFC 7372, RFC 7505, the IANA registry), used when the text gives no cause. */
 const BY_STATUS: readonly (readonly [RegExp, BounceReason])[] = [
   [/^[45]\.1\.[0134]$/, 'userunknown'],
   [/^[45]\.1\.2$/, 'hostunknown'],

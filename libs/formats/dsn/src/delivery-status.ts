@@ -35,7 +35,7 @@ export interface DeliveryStatus {
 
 /** What a report says of one recipient, in the form that the rest of Dak works with. */
 export interface RecipientOutcome {
-  /** The address as the sender used it when the report tells, else the final one; null when the report names none. */
+  /** The original recipient if the report has it, else the final one; null if it names none. */
   recipient: string | null;
   action: DeliveryAction;
   /** Enhanced status code (RFC 3463); null when the report has none. */

@@ -49,7 +49,7 @@ const BLOCKS = new Set([
   'br',
 ]);
 
-/** Elements whose text nobody sees. */
+/** Elements whose text is not displayed. */
 const INVISIBLE = new Set([
   'head',
   'title',

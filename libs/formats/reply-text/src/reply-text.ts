@@ -12,7 +12,7 @@ export interface ReplyText {
   language: string | null;
 }
 
-/** Text beyond this is returned as it is: nobody types it, and the work stays bounded. */
+/** Longer text is returned unchanged, since no person typed it; this bounds the work. */
 const MAX_LENGTH = 2 * 1024 * 1024;
 
 /**

@@ -121,7 +121,7 @@ export function decodeCharset(bytes: Uint8Array, charset: string | null): Decode
   }
 }
 
-/** UTF-8 when the bytes are valid UTF-8, else windows-1252: for text whose charset nobody declared. */
+/** UTF-8 when the bytes are valid UTF-8, else windows-1252: for text without a declared charset. */
 export function guessText(bytes: Uint8Array): string {
   const buffer = asBuffer(bytes);
   return isUtf8(buffer) ? withoutBom(buffer.toString('utf8')) : decodeWindows1252(buffer);
@@ -140,7 +140,7 @@ function canonicalLabel(charset: string): string {
 
 /**
  * iconv-lite also "decodes" base64, hex and its own internals; those names are no charsets. UTF-7 is
- * not read: nobody has written it for twenty years but to hide markup, and a megabyte takes half a second.
+ * not decoded: for twenty years it has been used only to hide markup, and a megabyte takes half a second.
  */
 function isSafeLabel(label: string): boolean {
   return (

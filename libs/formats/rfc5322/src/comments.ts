@@ -3,7 +3,7 @@ const MAX_LENGTH = 1000;
 
 /**
  * A structured value without its comments (RFC 5322 §3.2.2), cut at 1000 characters. Quoted strings
- * are not looked at: only for values that have none, such as dates and media types.
+ * are not parsed: use it only for values that have none, such as dates and media types.
  */
 export function withoutComments(value: string): string {
   if (!value.includes('(')) return value.slice(0, MAX_LENGTH);

@@ -38,7 +38,7 @@ interface Entity {
   source: Source;
   /** Offset of its first body byte. */
   start: number;
-  /** Of the surrounding multiparts, outermost first. */
+  /** Boundaries of the enclosing multiparts, outermost first. */
   boundaries: readonly Boundary[];
   headers: HeaderField[];
   fields: PartFields;
@@ -49,7 +49,7 @@ const OPAQUE = 'application/octet-stream';
 
 /**
  * The part tree of a message (RFC 2046) in one pass over its bytes: a boundary line of an outer
- * multipart ends everything inside it (§5.1.2), so that no line is looked at twice. What exceeds a
+ * multipart ends everything inside it (§5.1.2), so that no line is examined twice. What exceeds a
  * limit becomes an opaque application/octet-stream leaf.
  */
 export function readMimeTree(raw: Uint8Array, limits: ParseLimits): MimeTree {

@@ -14,8 +14,8 @@ export const PARSE_LIMITS: Readonly<ParseLimits> = {
 };
 
 /**
- * Reads a message (RFC 5322, MIME). Never throws, whatever the bytes; what is wrong or beyond the
- * limits is told in `defects`. Time and memory are linear in the size of `raw`; contents that need
+ * Reads a message (RFC 5322, MIME). Never throws, whatever the bytes; errors and exceeded
+ * limits are listed in `defects`. Time and memory are linear in the size of `raw`; contents that need
  * no decoding are views of it, so `raw` must not be changed afterwards.
  */
 export function parseMessage(raw: Uint8Array, limits: Partial<ParseLimits> = {}): ParsedMessage {

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 
 type JsonSchema = Record<string, unknown>;
 
-/** Of the gateway's route table what is needed to find a reply's route. */
+/** The part of the gateway's route table needed to find a reply's route. */
 interface KnownRoute {
   method: string;
   /** From the site's root, with `{parameters}`. */

@@ -5,7 +5,7 @@ import type { SupervisedProcess } from './supervised-process';
 /** Something that happens to the surroundings, such as the restart of a database. */
 export interface Fault {
   name: string;
-  /** Of a hundred rounds, in how many it happens. */
+  /** In how many of a hundred rounds it happens. */
   share: number;
   strike: () => Promise<void>;
 }

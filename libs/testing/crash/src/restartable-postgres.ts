@@ -12,7 +12,7 @@ import {
 } from '@dak/platform/embedded-postgres';
 import { isAlive, startCluster } from '@dak/testing/database';
 
-/** A durable PostgreSQL of its own, to be torn down under those who use it. */
+/** A separate durable PostgreSQL, to be killed while in use. */
 export interface RestartablePostgres {
   readonly adminUrl: string;
   /** Stops without a checkpoint, as a crash would, and starts again, which replays the log. */
@@ -33,7 +33,7 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   if (binaries === null) {
     throw new Error('No PostgreSQL binaries to crash: install postgresql.');
   }
-  // As root, the server runs as somebody else and has to get in.
+  // As root, the server runs under another user, who needs access.
   chmodSync(folder, 0o711);
   const cluster = await startCluster(folder, binaries);
   const bin = cluster.details['bin']!;

@@ -16,10 +16,10 @@ const RESTART_AFTER_MS = 50;
 const STOP_WAIT_MS = 20_000;
 const KEPT_ERRORS = 60;
 
-/** A process of its own that is started again whenever it ends, as an orchestrator would. */
+/** A process that is restarted whenever it exits, as an orchestrator would. */
 export class SupervisedProcess {
   readonly name: string;
-  /** Ends that nobody here asked for, with what the process said before. */
+  /** Unexpected exits, with the process's last output. */
   readonly surprises: string[] = [];
   readonly #options: ProgramOptions;
   #child: ChildProcess | null = null;

@@ -7,7 +7,7 @@ export default async function leaveTestServers({ watch, watchAll }: Mode): Promi
   if (!watch && !watchAll) failHangingRun();
 }
 
-/** Of jest's configuration. */
+/** From jest's configuration. */
 interface Mode {
   readonly watch: boolean;
   readonly watchAll: boolean;

@@ -43,7 +43,7 @@ function runPid(): number {
 }
 
 /**
- * Registers this run as a user of the server `name` and starts the server if nobody did. It stops
+ * Registers this run as a user of the server `name` and starts the server if it is not running. It stops
  * when the last registered run leaves or dies; a small reaper process sees to the second case.
  *
  * @param start gets an empty folder that is deleted after the server has stopped.
@@ -70,7 +70,7 @@ export async function joinRunServer(
   });
 }
 
-/** Unregisters this run everywhere and stops the servers that nobody else uses. */
+/** Unregisters this run everywhere and stops servers that have no other user. */
 export async function leaveRunServers(): Promise<void> {
   const root = rootFolder();
   if (!existsSync(root)) return;
@@ -151,12 +151,12 @@ function breakStaleLock(lock: string): void {
     if (Number(readlinkSync(taken)) === owner) unlinkSync(taken);
     else renameSync(taken, lock);
   } catch {
-    // Released or broken by somebody else meanwhile: the caller tries again.
+    // Released or broken by another run meanwhile: the caller tries again.
   }
 }
 
 /**
- * A shell loop rather than a Node process: it costs 1 MB instead of 40. It goes by itself once the
+ * A shell loop rather than a Node process: it costs 1 MB instead of 40. It exits on its own once the
  * server is gone or replaced.
  */
 const REAPER = `

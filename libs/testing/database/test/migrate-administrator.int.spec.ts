@@ -98,7 +98,7 @@ describe.each(SERVERS)('an administrator who is no superuser, on $bin', (binarie
           and not (rolsuper or rolcreatedb or rolcreaterole or rolbypassrls) and rolcanlogin`,
     );
     expect(roles).toHaveLength(4);
-    // One that somebody gave more is put right where the administrator may do that.
+    // A role with extra rights is corrected where the administrator may do that.
     await query(server.details['adminUrl']!, 'alter role dak_mail createdb');
     await migrateAll(urlOf('ops', 'second'), { dak_mail: FOLDERS.dak_mail });
     const [mail] = await query<{ rolcreatedb: boolean }>(

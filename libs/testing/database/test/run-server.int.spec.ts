@@ -7,7 +7,7 @@ import { isAlive } from '../src/run-server';
 
 const runs: ChildProcess[] = [];
 
-/** Starts a test run of its own and waits until it has joined; the pid of the server it uses. */
+/** Starts a separate test run, waits until it has joined, and returns the pid of its server. */
 async function startRun(server: string): Promise<{ run: ChildProcess; pid: number }> {
   const environment = { ...process.env };
   delete environment['DAK_TEST_RUN_PID'];

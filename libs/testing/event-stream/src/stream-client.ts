@@ -57,7 +57,7 @@ export class StreamClient {
     return this.opened.promise;
   }
 
-  /** Events with a body of ours, without notices. */
+  /** Events with a body, without notices. */
   events(): PublicEvent[] {
     return this.messages
       .filter(({ id }) => id !== undefined && id.startsWith('evt_'))

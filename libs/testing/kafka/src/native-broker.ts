@@ -6,7 +6,7 @@ import { isAlive } from '@dak/testing/database';
 export interface NativeBrokerOptions {
   /** Becomes the Java process; says "Kafka Server started" when it answers. */
   command: readonly [string, ...string[]];
-  /** File for what it says. */
+  /** File for its output. */
   output: string;
 }
 
@@ -14,7 +14,7 @@ const START_WAIT_MS = 120_000;
 const STOP_WAIT_MS = 15_000;
 const STARTED = 'Kafka Server started';
 
-/** A broker as a process of its own on this machine. */
+/** A broker in a separate process on this machine. */
 export class NativeBroker {
   readonly #options: NativeBrokerOptions;
   #pid = 0;
@@ -23,7 +23,7 @@ export class NativeBroker {
     this.#options = options;
   }
 
-  /** Of the Java process; another one after each start. */
+  /** Pid of the Java process; different after each start. */
   get pid(): number {
     return this.#pid;
   }

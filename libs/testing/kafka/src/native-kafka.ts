@@ -8,7 +8,7 @@ import { NativeBroker } from './native-broker';
 export interface NativeKafka {
   /** `host:port`, as a client wants it. */
   readonly brokers: string;
-  /** Of the Java process; another one after each start. */
+  /** Pid of the Java process; different after each start. */
   readonly pid: number;
   /** Ends the process as a power cut would end it, except that the page cache survives. */
   kill(): void;

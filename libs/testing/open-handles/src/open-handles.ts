@@ -4,7 +4,7 @@ import { Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-/** Others, such as timers and connections, end by themselves sooner or later. */
+/** Others, such as timers and connections, end on their own eventually. */
 const LASTING = [ChildProcess, Server, UdpSocket];
 
 /** Watches what stays open until it is closed: servers, children, worker threads. */

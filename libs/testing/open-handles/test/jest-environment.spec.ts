@@ -12,7 +12,7 @@ const CONFIG = {
   },
 };
 
-/** Jest is made to exit: what a suite leaves would keep it alive. */
+/** Runs jest with a forced exit, since leaked handles would keep it alive. */
 async function run(suite: string) {
   const args = [JEST, '--config', JSON.stringify(CONFIG), '--runInBand', '--forceExit', suite];
   const ended = await promisify(execFile)(process.execPath, args).then(

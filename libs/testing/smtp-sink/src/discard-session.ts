@@ -4,7 +4,7 @@ const END_OF_DATA = Buffer.from('\r\n.\r\n');
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /**
- * Speaks just enough SMTP or LMTP to take mail and forget it, for load: commands are told apart by
+ * Speaks just enough SMTP or LMTP to accept and discard mail under load: commands are distinguished by
  * their first letter, all replies to one chunk leave in one write, content is searched and never
  * copied. Counts through `onMessage`.
  */
@@ -21,7 +21,7 @@ export function serveDiscard(socket: Socket, lmtp: boolean, onMessage: () => voi
     let replies = '';
     for (;;) {
       if (inData) {
-        // A message whose first line is the final dot is not worth a case of its own in a load test.
+        // A message whose first line is the final dot is not worth handling in a load test.
         const end = input.indexOf(END_OF_DATA);
         if (end === -1) {
           carry = input.length > 4 ? Buffer.from(input.subarray(input.length - 4)) : input;

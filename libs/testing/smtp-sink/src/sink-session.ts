@@ -276,7 +276,7 @@ export class SinkSession {
     }
   }
 
-  /** Asks the script, then does what it says or, without a word from it, `usual`. */
+  /** Follows the script or, if it has nothing for this step, does `usual`. */
   async #answer(
     phase: SinkPhase,
     argument: string,

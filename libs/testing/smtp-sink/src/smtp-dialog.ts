@@ -45,7 +45,7 @@ export class SmtpDialog {
     return this.until(new RegExp(`(?:^\\d{3}(?: [^\\n]*)?\\n[^]*?){${count}}(?<=\\n)`, 'm'));
   }
 
-  /** Waits until the server has closed the connection; what it said last. */
+  /** Waits until the server closes the connection, and returns its last reply. */
   async end(): Promise<string> {
     while (!this.closed) await this.#change();
     return this.text;
