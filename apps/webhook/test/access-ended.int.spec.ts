@@ -176,17 +176,17 @@ describe('what somebody may read no more', () => {
     await database.batchAsWorker([
       insertDeliveries([
         {
-          organizationId: owner.organizationId,
-          endpointId: endpoint.id,
+          organization_id: owner.organizationId,
+          endpoint_id: endpoint.id,
           id,
-          eventId: `evt_${id}`,
-          eventType: 'mail.received',
+          event_id: `evt_${id}`,
+          event_type: 'mail.received',
           trigger: 'automatic',
-          replayId: null,
+          replay_id: null,
           state: 'pending',
-          orderKey: null,
-          orderSeq: 0,
-          errorCode: null,
+          order_key: null,
+          order_seq: 0,
+          error_code: null,
         },
       ]),
     ]);

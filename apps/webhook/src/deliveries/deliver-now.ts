@@ -6,7 +6,8 @@ import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { loadEndpoint, type EndpointRow } from '../endpoints/endpoint-store';
+import type { EndpointRow } from '../endpoints/endpoint-row';
+import { loadEndpoint } from '../endpoints/endpoint-store';
 import type { WebhookDeps } from '../endpoints/webhook-deps';
 import { insertDeliveries, insertMessages } from '../fan-out/fan-out-store';
 import { mayStillRead } from '../visibility/may-still-read';
@@ -36,16 +37,16 @@ export async function sendTest(
       const event = { ...example, sequence: 0, data: { ...example.data, test: true } };
       const message = insertMessages([
         {
-          organizationId,
-          eventId: event.id,
+          organization_id: organizationId,
+          event_id: event.id,
           type: kind,
-          mailboxId: null,
-          departmentId: null,
-          conversationId: null,
+          mailbox_id: null,
+          department_id: null,
+          conversation_id: null,
           sequence: event.sequence,
-          needsSend: false,
+          needs_send: false,
           body: eventBody(event),
-          occurredAt: event.timestamp,
+          occurred_at: event.timestamp,
           traceparent: context.traceparent,
         },
       ]);
@@ -108,7 +109,7 @@ export async function retryDelivery(
   return document;
 }
 
-function requireEnabled(endpoint: EndpointRow): void {
+function requireEnabled(endpoint: Pick<EndpointRow, 'enabled' | 'status'>): void {
   if (endpoint.enabled && endpoint.status === 'active') return;
   throw new ConflictError(
     'The webhook is not enabled: set enabled to true, then send again.',
@@ -127,18 +128,18 @@ async function insertOne(
 ): Promise<Document> {
   const insert = insertDeliveries([
     {
-      organizationId,
-      endpointId,
+      organization_id: organizationId,
+      endpoint_id: endpointId,
       id,
-      eventId,
-      eventType,
+      event_id: eventId,
+      event_type: eventType,
       trigger,
-      replayId: null,
+      replay_id: null,
       state: 'pending',
-      // What a person asks for now does not wait for what is stuck.
-      orderKey: null,
-      orderSeq: 0,
-      errorCode: null,
+      // It does not wait for earlier events of its conversation.
+      order_key: null,
+      order_seq: 0,
+      error_code: null,
     },
   ]);
   await tx.query(insert.text, insert.values);

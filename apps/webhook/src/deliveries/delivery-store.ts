@@ -1,30 +1,8 @@
 import { NotFoundError, isUuid } from '@dak/kernel';
-import type { WebhookDeliveryRecord } from '@dak/contracts/api';
 import type { SqlExecutor } from '@dak/platform/postgres';
-
-/** As stored; times are RFC 3339. */
-export interface DeliveryRow {
-  id: string;
-  endpoint_id: string;
-  event_id: string;
-  event_type: string;
-  trigger: WebhookDeliveryRecord['trigger'];
-  replay_id: string | null;
-  state: WebhookDeliveryRecord['state'];
-  attempts: number;
-  next_at: string;
-  order_key: string | null;
-  order_seq: number;
-  gap: boolean;
-  status_code: number | null;
-  error_code: string | null;
-  created_at: string;
-  first_attempt_at: string | null;
-  finished_at: string | null;
-}
-
-const COLUMNS = `d.id, d.endpoint_id, d.event_id, d.event_type, d.trigger, d.replay_id, d.state, d.attempts, d.next_at,
-         d.order_key, d.order_seq, d.gap, d.status_code, d.error_code, d.created_at, d.first_attempt_at, d.finished_at`;
+import { DELIVERY, type DeliveryRow } from '../fan-out/delivery-row';
+import type { MessageRow } from '../fan-out/message-row';
+import { ATTEMPT, type AttemptRow } from './attempt-row';
 
 export interface DeliveryFilter {
   endpointId: string;
@@ -53,7 +31,7 @@ export async function selectDeliveries(
   window: { before: string | null; offset: number; limit: number },
 ): Promise<DeliveryRow[]> {
   const { rows } = await tx.query<DeliveryRow>(
-    `select ${COLUMNS} from delivery d
+    `select ${DELIVERY.list('d')} from delivery d
       where ${FILTER} and ($7::uuid is null or d.id < $7)
       order by d.id desc offset $8 limit $9`,
     [...valuesOf(organizationId, filter), window.before, window.offset, window.limit],
@@ -84,7 +62,7 @@ export async function loadDelivery(
 ): Promise<DeliveryRow> {
   const { rows } = isUuid(id)
     ? await tx.query<DeliveryRow>(
-        `select ${COLUMNS} from delivery d where d.organization_id = $1 and d.endpoint_id = $2 and d.id = $3`,
+        `select ${DELIVERY.list('d')} from delivery d where d.organization_id = $1 and d.endpoint_id = $2 and d.id = $3`,
         [organizationId, endpointId, id],
       )
     : { rows: [] };
@@ -93,21 +71,18 @@ export async function loadDelivery(
   return row;
 }
 
-export interface MessagePlace {
-  body: Buffer;
-  mailbox_id: string | null;
-  department_id: string | null;
-  conversation_id: string | null;
-  needs_send: boolean | null;
-}
+export type StoredMessage = Pick<
+  MessageRow,
+  'body' | 'mailbox_id' | 'department_id' | 'conversation_id' | 'needs_send'
+>;
 
 /** @throws NotFoundError */
 export async function loadMessage(
   tx: SqlExecutor,
   organizationId: string,
   eventId: string,
-): Promise<MessagePlace> {
-  const { rows } = await tx.query<MessagePlace>(
+): Promise<StoredMessage> {
+  const { rows } = await tx.query<StoredMessage>(
     `select body, mailbox_id, department_id, conversation_id, needs_send from message
       where organization_id = $1 and event_id = $2`,
     [organizationId, eventId],
@@ -116,26 +91,14 @@ export async function loadMessage(
   return rows[0];
 }
 
-export interface AttemptRow {
-  number: number;
-  at: string;
-  duration_ms: number;
-  outcome: 'delivered' | 'retry' | 'slow_down' | 'gone' | 'failed';
-  status_code: number | null;
-  error_code: string | null;
-  detail: string | null;
-  response_start: string | null;
-}
-
-/** All of a delivery, oldest first: there are ten at most. */
+/** All attempts of a delivery, oldest first. */
 export async function selectAttempts(
   tx: SqlExecutor,
   endpointId: string,
   deliveryId: string,
 ): Promise<AttemptRow[]> {
   const { rows } = await tx.query<AttemptRow>(
-    `select number, at, duration_ms, outcome, status_code, error_code, detail, response_start
-       from attempt where endpoint_id = $1 and delivery_id = $2 order by number`,
+    `select ${ATTEMPT.list('a')} from attempt a where a.endpoint_id = $1 and a.delivery_id = $2 order by a.number`,
     [endpointId, deliveryId],
   );
   return rows;

@@ -1,5 +1,5 @@
 import type { WebhookDeliveryRecord } from '@dak/contracts/api';
-import type { DeliveryRow } from './delivery-store';
+import type { DeliveryRow } from '../fan-out/delivery-row';
 
 export function renderDelivery(row: DeliveryRow): WebhookDeliveryRecord {
   return {

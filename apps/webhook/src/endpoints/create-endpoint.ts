@@ -9,6 +9,7 @@ import { ensureTenantSecret, replaceSecret } from '../secrets/replace-secret';
 import { idempotentSealed } from '../secrets/sealed-answer';
 import { MAX_ENDPOINTS, checkSettings } from './endpoint';
 import { makersOf, requireScopesFor } from './endpoint-makers';
+import type { EndpointColumns } from './endpoint-row';
 import { insertEndpoint, loadEndpoint, lockEndpointCount } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
 import type { WebhookDeps } from './webhook-deps';
@@ -30,7 +31,7 @@ export async function createEndpoint(
     description: request.description,
     eventTypes: request.eventTypes,
     mailboxIds: request.mailboxIds,
-    ordering: request.ordering || 'none',
+    ordering: (request.ordering || 'none') as EndpointColumns['ordering'],
     headers: request.headers,
     enabled: request.enabled,
     ratePerSecond: request.ratePerSecond ?? null,
@@ -51,23 +52,29 @@ export async function createEndpoint(
       const id = uuidv7(clock());
       await saveCaller(tx, principal);
       const names = Object.keys(settings.headers);
-      await insertEndpoint(tx, principal, id, {
-        url: settings.url,
-        description: settings.description,
-        event_types: settings.eventTypes,
-        mailbox_ids: settings.mailboxIds,
-        ordering: settings.ordering,
-        header_names: names,
-        sealed_headers:
-          names.length === 0
-            ? null
-            : sealing.seal(JSON.stringify(settings.headers), organizationId),
-        enabled: settings.enabled,
-        rate_per_second: settings.ratePerSecond,
-        max_concurrency: settings.maxConcurrency,
-        timeout_ms: settings.timeoutMs,
-        ...makersOf(principal),
-      });
+      await insertEndpoint(
+        tx,
+        principal,
+        id,
+        {
+          url: settings.url,
+          description: settings.description,
+          event_types: settings.eventTypes,
+          mailbox_ids: settings.mailboxIds,
+          ordering: settings.ordering,
+          header_names: names,
+          sealed_headers:
+            names.length === 0
+              ? null
+              : sealing.seal(JSON.stringify(settings.headers), organizationId),
+          enabled: settings.enabled,
+          rate_per_second: settings.ratePerSecond,
+          max_concurrency: settings.maxConcurrency,
+          timeout_ms: settings.timeoutMs,
+          ...makersOf(principal),
+        },
+        clock(),
+      );
       const scope = { organizationId, endpointId: id };
       const own = request.ownSecret
         ? await replaceSecret(tx, sealing, scope, { overlapHours: 0 }, clock())

@@ -1,7 +1,8 @@
 import { noteAudit } from '@dak/platform/audit';
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
+import type { EndpointRow } from './endpoint-row';
 
-export type DisabledReason = 'gone' | 'failing' | 'owner_inactive' | 'key_revoked';
+type DisabledReason = NonNullable<EndpointRow['disabled_reason']>;
 
 const CANCEL = `
   update delivery

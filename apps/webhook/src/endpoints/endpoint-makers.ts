@@ -1,13 +1,8 @@
 import { ForbiddenError, type Principal } from '@dak/kernel';
+import type { EndpointRow } from './endpoint-row';
 import { WITHOUT_MAIL } from '../visibility/scopes-of-makers';
 
-/** The credentials behind an endpoint, as far as they limit it. */
-export interface Makers {
-  /** Keys that made or changed it; it stops with each of them. null = none. */
-  key_ids: readonly string[] | null;
-  /** Scopes that all of them have; null = all of the owner's. */
-  maker_scopes: readonly string[] | null;
-}
+export type Makers = Pick<EndpointRow, 'key_ids' | 'maker_scopes'>;
 
 /** Of an endpoint that the caller makes, or takes over by enabling it again. */
 export function makersOf({ type, credentialId, scopes }: Principal): Makers {

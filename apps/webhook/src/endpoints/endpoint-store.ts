@@ -1,42 +1,13 @@
 import { NotFoundError, isUuid, seesWholeOrganization, type Principal } from '@dak/kernel';
-import type { SqlExecutor } from '@dak/platform/postgres';
-import type { DisabledReason } from './disable-endpoint-store';
-import type { Makers } from './endpoint-makers';
+import { insertOfRow, type SqlExecutor } from '@dak/platform/postgres';
+import { CLEAN_HEALTH, ENDPOINT, type EndpointColumns, type EndpointRow } from './endpoint-row';
 
-/** As stored; times are RFC 3339. */
-export interface EndpointRow {
-  id: string;
-  owner_user_id: string;
-  url: string;
-  description: string;
-  event_types: string[];
-  mailbox_ids: string[];
-  ordering: 'none' | 'conversation';
-  header_names: string[];
-  enabled: boolean;
-  status: 'active' | 'disabled';
-  disabled_reason: DisabledReason | null;
-  disabled_at: string | null;
-  key_ids: string[] | null;
-  maker_scopes: string[] | null;
+/** An endpoint, and whether it has a secret of its own. */
+export interface StoredEndpoint extends EndpointRow {
   own_secret: boolean;
-  rate_per_second: number | null;
-  max_concurrency: number | null;
-  timeout_ms: number | null;
-  breaker_state: 'closed' | 'open' | 'half_open';
-  breaker_opened_at: string | null;
-  next_probe_at: string | null;
-  last_success_at: string | null;
-  first_failure_at: string | null;
-  version: number;
-  created_at: string;
-  updated_at: string;
 }
 
-const COLUMNS = `e.id, e.owner_user_id, e.url, e.description, e.event_types, e.mailbox_ids, e.ordering, e.header_names,
-         e.enabled, e.status, e.disabled_reason, e.disabled_at, e.key_ids, e.maker_scopes, e.rate_per_second, e.max_concurrency, e.timeout_ms,
-         e.breaker_state, e.breaker_opened_at, e.next_probe_at, e.last_success_at, e.first_failure_at, e.version,
-         e.created_at, e.updated_at,
+const COLUMNS = `${ENDPOINT.list('e')},
          exists (select 1 from secret s
                   where s.organization_id = e.organization_id and s.endpoint_id = e.id
                     and s.valid_until is null) as own_secret`;
@@ -53,8 +24,8 @@ export async function selectEndpoints(
   tx: SqlExecutor,
   principal: Principal,
   window: { after: string | null; offset: number; limit: number },
-): Promise<EndpointRow[]> {
-  const { rows } = await tx.query<EndpointRow>(
+): Promise<StoredEndpoint[]> {
+  const { rows } = await tx.query<StoredEndpoint>(
     `select ${COLUMNS} from endpoint e
       where ${MINE} and ($3::uuid is null or e.id > $3)
       order by e.id offset $4 limit $5`,
@@ -77,9 +48,9 @@ export async function loadEndpoint(
   principal: Principal,
   id: string,
   lock = false,
-): Promise<EndpointRow> {
+): Promise<StoredEndpoint> {
   const { rows } = isUuid(id)
-    ? await tx.query<EndpointRow>(
+    ? await tx.query<StoredEndpoint>(
         `select ${COLUMNS} from endpoint e where ${MINE} and e.id = $3 ${lock ? 'for update of e' : ''}`,
         [...scopeOf(principal), id],
       )
@@ -112,80 +83,43 @@ export async function lockEndpointCount(tx: SqlExecutor, organizationId: string)
   return rows[0]!.count;
 }
 
-export interface EndpointColumns extends Makers {
-  url: string;
-  description: string;
-  event_types: readonly string[];
-  mailbox_ids: readonly string[];
-  ordering: string;
-  header_names: readonly string[];
-  sealed_headers: Buffer | null;
-  enabled: boolean;
-  rate_per_second: number | null;
-  max_concurrency: number | null;
-  timeout_ms: number | null;
-}
-
 export async function insertEndpoint(
   tx: SqlExecutor,
   principal: Principal,
   id: string,
   columns: EndpointColumns,
+  now: number,
 ): Promise<void> {
-  await tx.query(
-    `insert into endpoint (organization_id, id, owner_user_id, url, description, event_types, mailbox_ids, ordering,
-                           header_names, sealed_headers, enabled, rate_per_second, max_concurrency, timeout_ms,
-                           key_ids, maker_scopes, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, now(), now())`,
-    [
-      principal.organizationId,
-      id,
-      principal.userId,
-      columns.url,
-      columns.description,
-      columns.event_types,
-      columns.mailbox_ids,
-      columns.ordering,
-      columns.header_names,
-      columns.sealed_headers,
-      columns.enabled,
-      columns.rate_per_second,
-      columns.max_concurrency,
-      columns.timeout_ms,
-      columns.key_ids,
-      columns.maker_scopes,
-    ],
-  );
+  const at = new Date(now);
+  const insert = insertOfRow('endpoint', {
+    organization_id: principal.organizationId,
+    id,
+    owner_user_id: principal.userId,
+    ...columns,
+    created_at: at,
+    updated_at: at,
+  });
+  await tx.query(insert.text, insert.values);
 }
 
-/**
- * Sets what is given. Enabling ends a disablement and forgets the failures that led to it; another URL
- * starts with a clean record too.
- */
+/** Sets what is given. Enabling an endpoint, or giving it another URL, gives it a clean record. */
 export async function updateEndpointRow(
   tx: SqlExecutor,
   organizationId: string,
   id: string,
   columns: Partial<EndpointColumns>,
 ): Promise<void> {
-  const values: unknown[] = [organizationId, id];
-  const sets = Object.entries(columns).map(([name, value]) => {
-    values.push(value);
-    return `${name} = $${values.length}`;
-  });
-  if (columns.enabled === true) {
-    sets.push(`status = 'active', disabled_reason = null, disabled_at = null`);
-  }
-  if (columns.enabled === true || columns.url !== undefined) {
-    sets.push(
-      `breaker_state = 'closed', breaker_opened_at = null, next_probe_at = null, breaker_trips = 0,
-       first_failure_at = null, first_failed_event_id = null, last_failure_at = null, last_failed_event_id = null`,
-    );
-  }
+  const isEnabled = columns.enabled === true;
+  const changed: Partial<EndpointRow> = {
+    ...columns,
+    ...(isEnabled && { status: 'active', disabled_reason: null, disabled_at: null }),
+    ...((isEnabled || columns.url !== undefined) && CLEAN_HEALTH),
+  };
+  const sets = Object.keys(changed).map((name, index) => `${name} = $${index + 3}`);
   await tx.query(
     `update endpoint set ${[...sets, 'version = version + 1', 'updated_at = now()'].join(', ')}
       where organization_id = $1 and id = $2`,
-    values,
+    [organizationId, id, ...Object.values(changed)],
   );
 }
 

@@ -1,16 +1,16 @@
 import type { WebhookRecord } from '@dak/contracts/api';
-import type { EndpointRow } from './endpoint-store';
+import type { StoredEndpoint } from './endpoint-store';
 
-export function renderEndpoint(row: EndpointRow): WebhookRecord {
+export function renderEndpoint(row: StoredEndpoint): WebhookRecord {
   return {
     id: row.id,
     owner_user_id: row.owner_user_id,
     url: row.url,
     description: row.description,
-    event_types: row.event_types,
-    mailbox_ids: row.mailbox_ids,
+    event_types: [...row.event_types],
+    mailbox_ids: [...row.mailbox_ids],
     ordering: row.ordering,
-    header_names: row.header_names,
+    header_names: [...row.header_names],
     enabled: row.enabled,
     status: row.status,
     disabled_reason: row.disabled_reason,

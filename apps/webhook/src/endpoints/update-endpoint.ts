@@ -8,12 +8,8 @@ import { hostOf } from './create-endpoint';
 import { cancelPending } from './disable-endpoint-store';
 import { checkSettings, type EndpointSettings } from './endpoint';
 import { makersOf, makersWith, requireScopesFor, type Makers } from './endpoint-makers';
-import {
-  loadEndpoint,
-  updateEndpointRow,
-  type EndpointColumns,
-  type EndpointRow,
-} from './endpoint-store';
+import type { EndpointColumns, EndpointRow } from './endpoint-row';
+import { loadEndpoint, updateEndpointRow } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
 import type { WebhookDeps } from './webhook-deps';
 

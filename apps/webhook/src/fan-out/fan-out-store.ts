@@ -1,6 +1,8 @@
-import type { Database } from '@dak/platform/postgres';
-import type { PreparedStatement } from '@dak/platform/postgres';
+import type { Database, PreparedStatement } from '@dak/platform/postgres';
+import type { EndpointRow } from '../endpoints/endpoint-row';
+import { NEW_DELIVERIES, type NewDelivery } from './delivery-row';
 import type { EndpointInterest } from './match-endpoints';
+import { NEW_MESSAGES, type MessageRow } from './message-row';
 
 /** An endpoint that may get events, with what its lane has to agree with. */
 export interface InterestedEndpoint extends EndpointInterest {
@@ -11,38 +13,6 @@ export interface InterestedEndpoint extends EndpointInterest {
   isActive: boolean;
   /** Changes with everything that an attempt depends on, see `lane-store.ts`. */
   stamp: string;
-}
-
-/** An event that at least one endpoint gets. */
-export interface NewMessage {
-  organizationId: string;
-  eventId: string;
-  type: string;
-  mailboxId: string | null;
-  departmentId: string | null;
-  conversationId: string | null;
-  sequence: number;
-  /** Only for who may send in the conversation. */
-  needsSend: boolean;
-  body: Buffer;
-  /** RFC 3339. */
-  occurredAt: string;
-  /** W3C trace context of the event. */
-  traceparent: string | null;
-}
-
-export interface NewDelivery {
-  organizationId: string;
-  endpointId: string;
-  id: string;
-  eventId: string;
-  eventType: string;
-  trigger: 'automatic' | 'replay' | 'retry' | 'test';
-  replayId: string | null;
-  state: 'pending' | 'canceled';
-  orderKey: string | null;
-  orderSeq: number;
-  errorCode: string | null;
 }
 
 /** The latest secret in force belongs to the stamp: whoever signs must know of a rotation at once. */
@@ -62,22 +32,24 @@ const INTERESTED = `
      and e.enabled
      and coalesce(o.status, 'active') = 'active'`;
 
-interface InterestedRow {
+interface InterestedRow extends Pick<
+  EndpointRow,
+  | 'id'
+  | 'owner_user_id'
+  | 'event_types'
+  | 'mailbox_ids'
+  | 'ordering'
+  | 'status'
+  | 'maker_scopes'
+  | 'created_at'
+> {
   organization_id: string;
-  id: string;
-  owner_user_id: string;
   role: string;
   department_ids: string[];
-  event_types: string[];
-  mailbox_ids: string[];
-  ordering: 'none' | 'conversation';
-  status: string;
-  maker_scopes: string[] | null;
-  created_at: string;
   stamp: string;
 }
 
-/** Of these organizations, as of now. */
+/** Endpoints by organization. */
 export async function selectInterested(
   database: Database,
   organizationIds: readonly string[],
@@ -103,71 +75,41 @@ export async function selectInterested(
 }
 
 const INSERT_MESSAGES = `
-  insert into message (organization_id, event_id, type, mailbox_id, department_id, conversation_id, sequence, body,
-                       occurred_at, needs_send, traceparent, created_at)
-  select m.organization_id, m.event_id, m.type, m.mailbox_id, m.department_id, m.conversation_id, m.sequence,
-         convert_to(m.body, 'UTF8'), m.occurred_at, m.needs_send, m.traceparent, now()
-    from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::bigint[], $8::text[],
-                $9::timestamptz[], $10::boolean[], $11::text[])
-         as m (organization_id, event_id, type, mailbox_id, department_id, conversation_id, sequence, body,
-               occurred_at, needs_send, traceparent)
+  insert into message (${NEW_MESSAGES.names.join(', ')}, created_at)
+  select ${NEW_MESSAGES.list('m', { body: `convert_to(m.body, 'UTF8')` })}, now()
+    from ${NEW_MESSAGES.from('m', 1)}
       on conflict do nothing`;
 
+/** The endpoint may have been disabled since it was read. */
 const INSERT_DELIVERIES = `
-  insert into delivery (organization_id, endpoint_id, id, event_id, event_type, trigger, replay_id, state, next_at,
-                        order_key, order_seq, error_code, created_at, finished_at)
-  select d.organization_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.replay_id,
-         case when e.status = 'active' then d.state else 'canceled' end, now(), d.order_key, d.order_seq,
-         case when e.status = 'active' then d.error_code else 'endpoint_disabled' end, now(),
-         case when d.state <> 'pending' or e.status <> 'active' then now() end
-    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[],
-                $9::text[], $10::bigint[], $11::text[])
-         as d (organization_id, endpoint_id, id, event_id, event_type, trigger, replay_id, state, order_key,
-               order_seq, error_code)
+  insert into delivery (${NEW_DELIVERIES.names.join(', ')}, next_at, created_at, finished_at)
+  select ${NEW_DELIVERIES.list('d', {
+    state: `case when e.status = 'active' then d.state else 'canceled' end`,
+    error_code: `case when e.status = 'active' then d.error_code else 'endpoint_disabled' end`,
+  })},
+         now(), now(), case when d.state <> 'pending' or e.status <> 'active' then now() end
+    from ${NEW_DELIVERIES.from('d', 1)}
     join endpoint e on e.organization_id = d.organization_id and e.id = d.endpoint_id
       on conflict do nothing
   returning id, state`;
 
-export function insertMessages(messages: readonly NewMessage[]): PreparedStatement {
+export function insertMessages(messages: readonly MessageRow[]): PreparedStatement {
+  const rows = messages.map((message) => ({ ...message, body: message.body.toString('utf8') }));
   return {
     name: 'webhook_insert_messages',
     text: INSERT_MESSAGES,
-    values: [
-      messages.map((message) => message.organizationId),
-      messages.map((message) => message.eventId),
-      messages.map((message) => message.type),
-      messages.map((message) => message.mailboxId),
-      messages.map((message) => message.departmentId),
-      messages.map((message) => message.conversationId),
-      messages.map((message) => message.sequence),
-      messages.map((message) => message.body.toString('utf8')),
-      messages.map((message) => message.occurredAt),
-      messages.map((message) => message.needsSend),
-      messages.map((message) => message.traceparent),
-    ],
+    values: NEW_MESSAGES.values(rows),
   };
 }
 
 /**
- * What is there already stays as it is; the rows are the ids that are new, with their states: canceled
- * where the endpoint has been disabled since it was read, none where it has been deleted.
+ * Leaves existing rows as they are. Its result is the id and the state of each new row: canceled where the endpoint has
+ * been disabled since it was read, no row where it has been deleted.
  */
 export function insertDeliveries(deliveries: readonly NewDelivery[]): PreparedStatement {
   return {
     name: 'webhook_insert_deliveries',
     text: INSERT_DELIVERIES,
-    values: [
-      deliveries.map((delivery) => delivery.organizationId),
-      deliveries.map((delivery) => delivery.endpointId),
-      deliveries.map((delivery) => delivery.id),
-      deliveries.map((delivery) => delivery.eventId),
-      deliveries.map((delivery) => delivery.eventType),
-      deliveries.map((delivery) => delivery.trigger),
-      deliveries.map((delivery) => delivery.replayId),
-      deliveries.map((delivery) => delivery.state),
-      deliveries.map((delivery) => delivery.orderKey),
-      deliveries.map((delivery) => delivery.orderSeq),
-      deliveries.map((delivery) => delivery.errorCode),
-    ],
+    values: NEW_DELIVERIES.values(deliveries),
   };
 }

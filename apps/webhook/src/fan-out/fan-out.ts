@@ -19,23 +19,23 @@ import {
 import type { Database } from '@dak/platform/postgres';
 import { findAccess, type Place, type VisibilityClient } from '@dak/platform/visibility';
 import { deliveryId, uuidOfEvent } from './delivery-id';
+import type { NewDelivery } from './delivery-row';
 import {
   insertDeliveries,
   insertMessages,
   selectInterested,
   type InterestedEndpoint,
-  type NewDelivery,
-  type NewMessage,
 } from './fan-out-store';
 import { interestIn, type EventFacts } from './match-endpoints';
+import type { MessageRow } from './message-row';
 
 /** A delivery that has just been committed, with all that its first attempt needs. */
-export interface FreshDelivery extends NewDelivery {
+export type FreshDelivery = NewDelivery & {
   body: Buffer;
   stamp: string;
   /** W3C trace context of the event. */
   traceparent: string | null;
-}
+};
 
 export interface FanOutDeps {
   database: Database;
@@ -140,7 +140,7 @@ export class FanOut {
     organizationId: string,
     candidates: readonly Candidate[],
     endpoints: readonly InterestedEndpoint[],
-  ): Promise<{ message: NewMessage; deliveries: FreshDelivery[] }[]> {
+  ): Promise<{ message: MessageRow; deliveries: FreshDelivery[] }[]> {
     if (endpoints.length === 0) return [];
     const wanted = candidates.map((candidate) => ({
       candidate,
@@ -217,18 +217,18 @@ function placeOf({ facts, envelope }: Candidate): Place | null {
   return { conversationId, mailboxId, departmentId: envelope.departmentId ?? null };
 }
 
-function messageOf({ envelope, event, facts }: Candidate): NewMessage {
+function messageOf({ envelope, event, facts }: Candidate): MessageRow {
   return {
-    organizationId: envelope.organizationId,
-    eventId: envelope.id,
+    organization_id: envelope.organizationId,
+    event_id: envelope.id,
     type: envelope.type,
-    mailboxId: facts.mailboxId,
-    departmentId: envelope.departmentId ?? null,
-    conversationId: facts.conversationId,
+    mailbox_id: facts.mailboxId,
+    department_id: envelope.departmentId ?? null,
+    conversation_id: facts.conversationId,
     sequence: envelope.sequence,
-    needsSend: facts.needsSend,
+    needs_send: facts.needsSend,
     body: eventBody(event),
-    occurredAt: event.timestamp,
+    occurred_at: event.timestamp,
     traceparent: envelope.traceparent ?? null,
   };
 }
@@ -236,21 +236,21 @@ function messageOf({ envelope, event, facts }: Candidate): NewMessage {
 function deliveryOf(
   { envelope, uuid }: Candidate,
   endpoint: InterestedEndpoint,
-  { body, traceparent }: NewMessage,
+  { body, traceparent }: MessageRow,
 ): FreshDelivery {
   const isOrdered = endpoint.ordering === 'conversation';
   return {
-    organizationId: envelope.organizationId,
-    endpointId: endpoint.endpointId,
+    organization_id: envelope.organizationId,
+    endpoint_id: endpoint.endpointId,
     id: deliveryId(uuid, endpoint.endpointId),
-    eventId: envelope.id,
-    eventType: envelope.type,
+    event_id: envelope.id,
+    event_type: envelope.type,
     trigger: 'automatic',
-    replayId: null,
+    replay_id: null,
     state: endpoint.isActive ? 'pending' : 'canceled',
-    orderKey: isOrdered ? envelope.partitionKey : null,
-    orderSeq: isOrdered ? envelope.sequence : 0,
-    errorCode: endpoint.isActive ? null : 'endpoint_disabled',
+    order_key: isOrdered ? envelope.partitionKey : null,
+    order_seq: isOrdered ? envelope.sequence : 0,
+    error_code: endpoint.isActive ? null : 'endpoint_disabled',
     body,
     stamp: endpoint.stamp,
     traceparent,

@@ -27,7 +27,7 @@ export function needsRecheck({ attempts, createdAt }: DueDelivery, now: number):
 export function dueFromFanOut(delivery: FreshDelivery, now: number): DueDelivery {
   return {
     id: delivery.id,
-    eventId: delivery.eventId,
+    eventId: delivery.event_id,
     trigger: delivery.trigger,
     attempts: 0,
     isOrdered: false,

@@ -1,6 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { parseSecret } from '@dak/formats/standard-webhooks';
-import type { Health } from '../decisions/health-tracker';
 import type { PaceLimits } from '../decisions/pace';
 import type { Sealing } from '../secrets/sealing';
 import type { LaneConfigRow } from './lane-store';
@@ -68,30 +67,7 @@ export function readLaneConfig(row: LaneConfigRow, sealing: Sealing): LaneConfig
   };
 }
 
-function releasedAtOf({ released_at }: LaneConfigRow): number {
+/** When the latest hold of webhooks ended, milliseconds since the epoch; 0 = never. */
+export function releasedAtOf({ released_at }: LaneConfigRow): number {
   return released_at === null ? 0 : Date.parse(released_at);
-}
-
-export function readLaneHealth(row: LaneConfigRow): Health {
-  const at = (text: string | null): number | null => (text === null ? null : Date.parse(text));
-  const firstAt = at(row.first_failure_at);
-  return {
-    breaker: {
-      state: row.breaker_state,
-      openedAt: at(row.breaker_opened_at),
-      nextProbeAt: at(row.next_probe_at),
-      trips: row.breaker_trips,
-    },
-    streak:
-      firstAt === null
-        ? null
-        : {
-            // The endpoint could not succeed while webhooks were held.
-            firstAt: Math.max(firstAt, releasedAtOf(row)),
-            firstEventId: row.first_failed_event_id ?? '',
-            lastAt: at(row.last_failure_at) ?? firstAt,
-            lastEventId: row.last_failed_event_id ?? '',
-          },
-    lastSuccessAt: at(row.last_success_at),
-  };
 }

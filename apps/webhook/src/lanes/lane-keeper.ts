@@ -1,10 +1,12 @@
 import type { Clock } from '@dak/kernel';
 import { PollingLoop } from '@dak/platform/lifecycle';
 import type { Database } from '@dak/platform/postgres';
+import type { Health } from '../decisions/health-tracker';
 import type { Sealing } from '../secrets/sealing';
 import type { DueReader } from './due-reader';
+import { readHealth } from './health-row';
 import { Lane } from './lane';
-import { readLaneConfig, readLaneHealth, type LaneConfig } from './lane-config';
+import { readLaneConfig, type LaneConfig } from './lane-config';
 import {
   claimLanes,
   freeLanes,
@@ -12,7 +14,6 @@ import {
   renewLanes,
   selectLaneConfigs,
   type LaneClaim,
-  type LaneConfigRow,
 } from './lane-store';
 import type { Lanes } from './lanes';
 
@@ -130,7 +131,7 @@ export class LaneKeeper {
     for (const [claim, found] of await this.#configsOf(claims)) {
       // Without settings, or with unreadable ones, the lease ends on its own.
       if (found === null) continue;
-      lanes.open(new Lane(claim, found.config, readLaneHealth(found.row), clock()));
+      lanes.open(new Lane(claim, found.config, found.health, clock()));
     }
   }
 
@@ -140,7 +141,7 @@ export class LaneKeeper {
     for (const [lane, found] of await this.#configsOf(some)) {
       if (found === null) lanes.lose(lane);
       else {
-        lane.adopt(found.config, readLaneHealth(found.row), clock());
+        lane.adopt(found.config, found.health, clock());
         lanes.ready(lane);
       }
     }
@@ -152,7 +153,7 @@ export class LaneKeeper {
    */
   async #configsOf<Of extends { endpointId: string }>(
     some: readonly Of[],
-  ): Promise<[Of, { row: LaneConfigRow; config: LaneConfig } | null][]> {
+  ): Promise<[Of, { config: LaneConfig; health: Health } | null][]> {
     const { database, sealing, onError } = this.#deps;
     const rows = await selectLaneConfigs(database, idsOf(some));
     const byId = new Map(rows.map((row) => [row.id, row]));
@@ -160,7 +161,8 @@ export class LaneKeeper {
       const row = byId.get(one.endpointId);
       if (row === undefined) return [one, null];
       try {
-        return [one, { row, config: readLaneConfig(row, sealing) }];
+        const config = readLaneConfig(row, sealing);
+        return [one, { config, health: readHealth(row, config.releasedAt) }];
       } catch (error) {
         onError(error);
         return [one, null];

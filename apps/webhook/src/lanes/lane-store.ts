@@ -1,6 +1,8 @@
-import type { Database, PreparedStatement } from '@dak/platform/postgres';
-import type { StoredDelivery } from '../visibility/scopes-of-makers';
+import { tableColumns, type Database, type PreparedStatement } from '@dak/platform/postgres';
+import { ENDPOINT, type EndpointRow } from '../endpoints/endpoint-row';
+import type { DeliveryRow } from '../fan-out/delivery-row';
 import { STAMP } from '../fan-out/fan-out-store';
+import type { MessageRow } from '../fan-out/message-row';
 
 export interface LaneClaim {
   endpointId: string;
@@ -8,25 +10,9 @@ export interface LaneClaim {
 }
 
 /** What attempts for an endpoint depend on, as stored. Times are RFC 3339. */
-export interface LaneConfigRow {
-  id: string;
+export interface LaneConfigRow extends EndpointRow {
   organization_id: string;
-  url: string;
-  ordering: 'none' | 'conversation';
-  sealed_headers: Buffer | null;
-  rate_per_second: number | null;
-  max_concurrency: number | null;
-  timeout_ms: number | null;
-  breaker_state: 'closed' | 'open' | 'half_open';
-  breaker_opened_at: string | null;
-  next_probe_at: string | null;
-  breaker_trips: number;
-  last_success_at: string | null;
-  first_failure_at: string | null;
-  first_failed_event_id: string | null;
-  last_failure_at: string | null;
-  last_failed_event_id: string | null;
-  /** Enabled, not disabled by us, organization and owner active, webhooks not held. */
+  /** The endpoint, its organization and its owner are active, and webhooks are not held. */
   sendable: boolean;
   /** When the latest hold of webhooks ended. */
   released_at: string | null;
@@ -35,24 +21,22 @@ export interface LaneConfigRow {
   secrets: { own: boolean; ciphertext: string; valid_until: string | null }[] | null;
 }
 
-export interface DueRow extends StoredDelivery {
-  organization_id: string;
-  endpoint_id: string;
-  id: string;
-  event_id: string;
-  trigger: 'automatic' | 'replay' | 'retry' | 'test';
-  attempts: number;
-  order_key: string | null;
-  gap: boolean;
-  created_at: string;
-  first_attempt_at: string | null;
-  body: Buffer;
-  traceparent: string | null;
-  /** Of the endpoint now, as {@link LaneConfigRow.stamp}: the lane may have been opened before. */
-  stamp: string;
-  /** Of the endpoint now. */
-  maker_scopes: string[] | null;
-}
+type DueColumns = Pick<
+  DeliveryRow,
+  | 'id'
+  | 'event_id'
+  | 'event_type'
+  | 'trigger'
+  | 'attempts'
+  | 'order_key'
+  | 'created_at'
+  | 'first_attempt_at'
+>;
+export type DueRow = DueColumns &
+  Pick<DeliveryRow, 'endpoint_id' | 'gap'> &
+  Pick<MessageRow, 'organization_id' | 'body' | 'traceparent' | 'needs_send'> &
+  /** The endpoint's as it is now; the lane may know former ones. */
+  Pick<LaneConfigRow, 'stamp' | 'maker_scopes'>;
 
 const SENDABLE = `e.enabled and e.status = 'active' and coalesce(o.status, 'active') = 'active' and p.active
          and not exists (select from operations where webhooks = 'hold')`;
@@ -88,9 +72,7 @@ const RELEASE = `
 const FREE = `update lane set owner = null, lease_until = '-infinity' where starts_with(owner, $1)`;
 
 const CONFIGS = `
-  select e.id, e.organization_id, e.url, e.ordering, e.sealed_headers, e.rate_per_second, e.max_concurrency,
-         e.timeout_ms, e.breaker_state, e.breaker_opened_at, e.next_probe_at, e.breaker_trips, e.last_success_at,
-         e.first_failure_at, e.first_failed_event_id, e.last_failure_at, e.last_failed_event_id,
+  select e.organization_id, ${ENDPOINT.list('e')},
          ${SENDABLE} as sendable, ${STAMP} as stamp, (select released_at from operations) as released_at,
          (select json_agg(json_build_object('own', s.endpoint_id is not null,
                                             'ciphertext', encode(s.ciphertext, 'base64'),
@@ -103,33 +85,41 @@ const CONFIGS = `
   ${ENDPOINTS}
    where e.id = any($1::uuid[])`;
 
-const WITH_ENDPOINT = `cross join lateral (
-         select ${STAMP} as stamp, e.maker_scopes from endpoint e where e.id = l.endpoint_id) e`;
+const DUE_COLUMNS = tableColumns<DueColumns>('delivery', {
+  id: 'fixed',
+  event_id: 'fixed',
+  event_type: 'fixed',
+  trigger: 'fixed',
+  attempts: 'changes',
+  order_key: 'fixed',
+  created_at: 'fixed',
+  first_attempt_at: 'changes',
+});
 
-/** In the order in which they became due; the lanes' shares are cut before, so that none can take all. */
-const DUE = `
-  select d.organization_id, l.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
-         false as gap, d.created_at, d.first_attempt_at, m.body, m.traceparent, m.needs_send, e.stamp, e.maker_scopes
+/**
+ * Due deliveries of each endpoint up to its share, so that none takes all, in the order in which they became due.
+ * @param next SQL that selects those of one endpoint, `l`
+ */
+const dueOf = (next: string) => `
+  select l.endpoint_id, ${DUE_COLUMNS.list('d')}, d.gap, m.organization_id, m.body, m.traceparent, m.needs_send,
+         e.stamp, e.maker_scopes
     from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
-   ${WITH_ENDPOINT}
    cross join lateral (
-         select *
-           from delivery d
-          where d.endpoint_id = l.endpoint_id and d.state = 'pending' and d.next_at <= now()
-            and d.id <> all($3::uuid[])
+         select ${STAMP} as stamp, e.maker_scopes from endpoint e where e.id = l.endpoint_id) e
+   cross join lateral (${next}
           order by d.next_at
           limit l.wanted) d
     join message m on m.organization_id = d.organization_id and m.event_id = d.event_id`;
 
+const DUE = dueOf(`
+         select d.organization_id, ${DUE_COLUMNS.list('d')}, false as gap
+           from delivery d
+          where d.endpoint_id = l.endpoint_id and d.state = 'pending' and d.next_at <= now()
+            and d.id <> all($3::uuid[])`);
+
 /** Of ordered endpoints: only what no earlier event of its conversation has to precede. */
-const DUE_HEADS = `
-  select d.organization_id, l.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
-         d.gap, d.created_at, d.first_attempt_at, m.body, m.traceparent, m.needs_send, e.stamp, e.maker_scopes
-    from unnest($1::uuid[], $2::integer[]) as l (endpoint_id, wanted)
-   ${WITH_ENDPOINT}
-   cross join lateral (
-         select d.organization_id, d.id, d.event_id, d.event_type, d.trigger, d.attempts, d.order_key,
-                d.created_at, d.first_attempt_at,
+const DUE_HEADS = dueOf(`
+         select d.organization_id, ${DUE_COLUMNS.list('d')},
                 exists (select 1
                           from delivery s
                          where s.endpoint_id = d.endpoint_id and s.order_key = d.order_key
@@ -146,10 +136,7 @@ const DUE_HEADS = `
             and not exists (select 1
                               from delivery earlier
                              where earlier.endpoint_id = d.endpoint_id and earlier.order_key = d.order_key
-                               and earlier.state = 'pending' and earlier.order_seq < d.order_seq)
-          order by d.next_at
-          limit l.wanted) d
-    join message m on m.organization_id = d.organization_id and m.event_id = d.event_id`;
+                               and earlier.state = 'pending' and earlier.order_seq < d.order_seq)`);
 
 async function rowsOf<Row>(database: Database, statement: PreparedStatement): Promise<Row[]> {
   const [rows] = await database.batchAsWorker([statement]);

@@ -57,7 +57,7 @@ export class Lanes {
   add(deliveries: readonly FreshDelivery[]): void {
     const now = this.#clock();
     let isWork = false;
-    for (const [endpointId, fresh] of Map.groupBy(deliveries, (one) => one.endpointId)) {
+    for (const [endpointId, fresh] of Map.groupBy(deliveries, (one) => one.endpoint_id)) {
       const lane = this.#held.get(endpointId);
       if (lane === undefined) {
         if ((this.#takenUntil.get(endpointId) ?? 0) >= now) continue;

@@ -129,20 +129,22 @@ export class Sender {
     onAttempt(verdict, delivery.attempts === 0 ? begunAt - delivery.createdAt : null);
     const settlement = settleAttempt(delivery, verdict, now, lane.config.releasedAt);
     try {
-      await recorder.record({
-        lane,
-        organizationId: lane.config.organizationId,
-        deliveryId: delivery.id,
-        number: delivery.attempts + 1,
-        settlement,
-        outcome: verdict.kind,
-        statusCode: verdict.statusCode,
-        errorCode: verdict.errorCode,
-        detail: verdict.detail,
-        responseStart: verdict.kind === 'delivered' ? null : startOf(outcome),
+      await recorder.record(lane, {
+        endpoint_id: lane.endpointId,
+        epoch: lane.epoch,
+        organization_id: lane.config.organizationId,
+        delivery_id: delivery.id,
+        state: settlement.state,
+        next_at: settlement.state === 'pending' ? new Date(settlement.nextAt).toISOString() : null,
         gap: delivery.gap,
-        at: begunAt,
-        durationMs: outcome.durationMs,
+        number: delivery.attempts + 1,
+        at: new Date(begunAt).toISOString(),
+        duration_ms: outcome.durationMs,
+        outcome: verdict.kind,
+        status_code: verdict.statusCode,
+        error_code: verdict.errorCode,
+        detail: verdict.detail,
+        response_start: verdict.kind === 'delivered' ? null : startOf(outcome),
       });
       lanes.settle(lane, delivery, settlement);
     } catch (error) {

@@ -1,7 +1,9 @@
 import type { WebhookReplayRecord } from '@dak/contracts/api';
 import { NotFoundError, isUuid } from '@dak/kernel';
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRow, tableColumns, type SqlExecutor } from '@dak/platform/postgres';
+import type { EndpointRow } from '../endpoints/endpoint-row';
 import { leastIdOf } from '../fan-out/delivery-id';
+import type { DeliveryRow } from '../fan-out/delivery-row';
 import type { RepeatedEvent } from '../visibility/may-still-read';
 
 /** As stored; times are RFC 3339. */
@@ -14,7 +16,7 @@ export interface ReplayRow {
   until: string;
   event_types: string[];
   only_failed: boolean;
-  state: 'running' | 'done' | 'canceled';
+  state: WebhookReplayRecord['state'];
   position: string;
   examined: number;
   queued: number;
@@ -23,39 +25,40 @@ export interface ReplayRow {
   finished_at: string | null;
 }
 
+const COLUMNS = tableColumns<Omit<ReplayRow, 'organization_id'>>('replay', {
+  id: 'fixed',
+  endpoint_id: 'fixed',
+  requested_by: 'fixed',
+  since: 'fixed',
+  until: 'fixed',
+  event_types: 'fixed',
+  only_failed: 'fixed',
+  state: 'changes',
+  position: 'changes',
+  examined: 'changes',
+  queued: 'changes',
+  total: 'fixed',
+  created_at: 'fixed',
+  finished_at: 'changes',
+});
+const REPLAY = `r.organization_id, ${COLUMNS.list('r')}`;
+
 export type ReplayRange = Pick<
   ReplayRow,
   'endpoint_id' | 'since' | 'until' | 'event_types' | 'only_failed'
 >;
 
 /** A delivery that a replay repeats. */
-export type RepeatedRow = RepeatedEvent & {
-  id: string;
-  event_id: string;
-  order_key: string | null;
-  order_seq: number;
-};
+export type RepeatedRow = RepeatedEvent &
+  Pick<DeliveryRow, 'id' | 'event_id' | 'order_key' | 'order_seq'>;
 
 export async function insertReplay(
   tx: SqlExecutor,
-  replay: ReplayRange & Pick<ReplayRow, 'organization_id' | 'id' | 'requested_by' | 'total'>,
+  replay: ReplayRange &
+    Pick<ReplayRow, 'organization_id' | 'id' | 'requested_by' | 'total' | 'created_at'>,
 ): Promise<void> {
-  await tx.query(
-    `insert into replay (organization_id, id, endpoint_id, requested_by, since, until, event_types, only_failed, total,
-                         created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`,
-    [
-      replay.organization_id,
-      replay.id,
-      replay.endpoint_id,
-      replay.requested_by,
-      replay.since,
-      replay.until,
-      replay.event_types,
-      replay.only_failed,
-      replay.total,
-    ],
-  );
+  const insert = insertOfRow('replay', replay);
+  await tx.query(insert.text, insert.values);
 }
 
 /** @throws NotFoundError */
@@ -67,7 +70,7 @@ export async function loadReplay(
 ): Promise<ReplayRow> {
   const { rows } = isUuid(id)
     ? await tx.query<ReplayRow>(
-        `select * from replay where organization_id = $1 and endpoint_id = $2 and id = $3`,
+        `select ${REPLAY} from replay r where r.organization_id = $1 and r.endpoint_id = $2 and r.id = $3`,
         [organizationId, endpointId, id],
       )
     : { rows: [] };
@@ -124,7 +127,7 @@ export async function selectRunning(
   enough: number,
 ): Promise<(ReplayRow & { waiting: number; is_sendable: boolean })[]> {
   const { rows } = await tx.query<ReplayRow & { waiting: number; is_sendable: boolean }>(
-    `select r.*, e.enabled and e.status = 'active' as is_sendable,
+    `select ${REPLAY}, e.enabled and e.status = 'active' as is_sendable,
             (select count(*)::int from (
                     select from delivery d
                      where d.endpoint_id = r.endpoint_id and d.state = 'pending' and d.next_at <= now()
@@ -183,11 +186,7 @@ export function renderReplay(row: ReplayRow): WebhookReplayRecord {
   };
 }
 
-interface ReplayedEndpoint {
-  owner_user_id: string;
-  maker_scopes: string[] | null;
-  ordering: string;
-}
+type ReplayedEndpoint = Pick<EndpointRow, 'owner_user_id' | 'maker_scopes' | 'ordering'>;
 
 /** Null when the endpoint does not exist any more. */
 export async function selectEndpointOf(

@@ -1,7 +1,8 @@
 import type { Database } from '@dak/platform/postgres';
 import type { WebhookDeps } from '../endpoints/webhook-deps';
 import { deliveryId } from '../fan-out/delivery-id';
-import { insertDeliveries, type NewDelivery } from '../fan-out/fan-out-store';
+import type { NewDelivery } from '../fan-out/delivery-row';
+import { insertDeliveries } from '../fan-out/fan-out-store';
 import { mayStillRead } from '../visibility/may-still-read';
 import {
   advanceReplay,
@@ -76,16 +77,16 @@ async function cancel(database: Database, replay: ReplayRow): Promise<void> {
 
 function deliveryOf(replay: ReplayRow, row: RepeatedRow, isOrdered: boolean): NewDelivery {
   return {
-    organizationId: replay.organization_id,
-    endpointId: replay.endpoint_id,
+    organization_id: replay.organization_id,
+    endpoint_id: replay.endpoint_id,
     id: deliveryId(replay.id, row.event_id, replay.endpoint_id),
-    eventId: row.event_id,
-    eventType: row.event_type,
+    event_id: row.event_id,
+    event_type: row.event_type,
     trigger: 'replay',
-    replayId: replay.id,
+    replay_id: replay.id,
     state: 'pending',
-    orderKey: isOrdered ? row.order_key : null,
-    orderSeq: isOrdered ? row.order_seq : 0,
-    errorCode: null,
+    order_key: isOrdered ? row.order_key : null,
+    order_seq: isOrdered ? row.order_seq : 0,
+    error_code: null,
   };
 }

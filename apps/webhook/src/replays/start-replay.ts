@@ -47,13 +47,15 @@ export async function startReplay(
         event_types: eventTypes,
         only_failed: onlyFailed,
       };
-      const id = uuidv7(deps.clock());
+      const now = deps.clock();
+      const id = uuidv7(now);
       await insertReplay(tx, {
         ...range,
         organization_id: organizationId,
         id,
         requested_by: principal.userId,
         total: await countRepeated(tx, range),
+        created_at: new Date(now).toISOString(),
       });
       await noteAudit(tx, context, {
         action: 'webhook.replay_started',

@@ -8,7 +8,8 @@ export {
 } from './database';
 export type { PreparedStatement, SqlExecutor } from './sql';
 export { Models, type ModelTransaction } from './models';
-export { insertOfRows, tableColumns, type TableColumns } from './table-columns';
+export { rowParameters, type RowParameters } from './row-parameters';
+export { insertOfRow, insertOfRows, tableColumns, type TableColumns } from './table-columns';
 export { statementName } from './statement-name';
 export { toRfc3339 } from './timestamps';
 export { tookTooLong } from './unavailable';

@@ -34,6 +34,19 @@ export function insertOfRows(table: string, rows: readonly Readonly<object>[]): 
   return insertOf(table, Object.keys(rows[0] ?? {}));
 }
 
+/** Inserts one row, the columns that it names. */
+export function insertOfRow(
+  table: string,
+  row: Readonly<Record<string, unknown>>,
+): { text: string; values: unknown[] } {
+  const names = Object.keys(row);
+  const parameters = names.map((_, index) => `$${index + 1}`);
+  return {
+    text: `insert into ${table} (${names.join(', ')}) values (${parameters.join(', ')})`,
+    values: Object.values(row),
+  };
+}
+
 function insertOf(table: string, names: readonly string[]): string {
   const list = names.join(', ');
   return `insert into ${table} (${list}) select ${list} from json_populate_recordset(null::${table}, $1)`;
