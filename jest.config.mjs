@@ -11,7 +11,7 @@ export default {
     '^@dak/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1/index.ts',
     '^@dak/platform/(.*)$': '<rootDir>/libs/platform/$1/src/index.ts',
     '^@dak/testing/(.*)$': '<rootDir>/libs/testing/$1/src/index.ts',
-    '^@dak/(gateway|mail|webhook)$': '<rootDir>/apps/$1/src/service.ts',
+    '^@dak/([a-z-]+)$': '<rootDir>/apps/$1/src/service.ts',
   },
   transform: {
     '^.+\\.(t|j|mj)s$': [

@@ -1,18 +1,15 @@
 #!/usr/bin/env node
 /** Bundles every app and command into one file each, with the migrations beside them, in `dist/`. */
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const apps = readdirSync(join(root, 'apps'));
 const ENTRIES = {
-  'standalone/main': 'apps/standalone/src/main.ts',
-  'distributed/main': 'apps/distributed/src/main.ts',
-  'gateway/main': 'apps/gateway/src/main.ts',
-  'mail/main': 'apps/mail/src/main.ts',
-  'webhook/main': 'apps/webhook/src/main.ts',
+  ...Object.fromEntries(apps.map((app) => [`${app}/main`, `apps/${app}/src/main.ts`])),
   'mail/reading-worker': 'apps/mail/src/mail-worker.ts',
   'commands/inspect': 'apps/mail/src/commands/inspect.ts',
   'commands/import': 'apps/mail/src/commands/import-mail.ts',
@@ -26,9 +23,7 @@ const ENTRIES = {
   'commands/restore': 'apps/standalone/src/backup/restore.ts',
 };
 const MIGRATIONS = {
-  gateway: 'apps/gateway/prisma/migrations',
-  mail: 'apps/mail/prisma/migrations',
-  webhook: 'apps/webhook/prisma/migrations',
+  ...Object.fromEntries(apps.map((app) => [app, `apps/${app}/prisma/migrations`])),
   log: 'libs/platform/log/migrations',
 };
 

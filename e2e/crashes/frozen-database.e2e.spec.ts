@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { runningEmbeddedPostgres } from '@dak/platform/embedded-postgres';
 import { eventually } from '@dak/testing/waiting';
-import { withDatabase } from '../isolation/foreign-data';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
 import { openSession } from '../stack/sending-mail';
+import { withDatabase } from '../stack/stack-databases';
 
 /** Of an answer that says: later. */
 const WITHIN_MS = 10_000;

@@ -6,7 +6,6 @@ import { startCluster, testPostgresUrl } from '@dak/testing/database';
 import { deliver, startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
 import { eventually } from '@dak/testing/waiting';
 import { describeDistributed, sharedSettings } from '../stack/distributed-stack';
-import { withDatabase } from '../isolation/foreign-data';
 import { arrivedAt, compose, subjectsIn } from '../stack/mail-load';
 import {
   removeDataDir,
@@ -16,6 +15,7 @@ import {
   type ServiceProcess,
 } from '../stack/running-dak';
 import { startWebhookSink, type WebhookSink } from '../stack/webhook-sink';
+import { withDatabase } from '../stack/stack-databases';
 
 const COUNT = 120;
 const TEXT_OF_RULE = 'urgent';

@@ -1,8 +1,9 @@
-import { Client } from 'pg';
-import { SERVICE_DATABASES } from '@dak/platform/deployment';
+import type { Client } from 'pg';
+import { SERVICES } from '@dak/platform/config';
 import type { ApiReply } from '@dak/testing/api-client';
 import type { PlainRequest } from '../routes/plain-requests';
 import type { Stack } from '../stack/stack';
+import { withDatabase } from '../stack/stack-databases';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
@@ -81,7 +82,7 @@ export async function idsOf(
   mailboxId: string | null = null,
 ): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const name of SERVICE_DATABASES) {
+  for (const name of SERVICES) {
     const { adminUrl } = stack.databases[name];
     await withDatabase(adminUrl, async (database) => {
       const tables = await columnsByTable(database);
@@ -117,17 +118,4 @@ export async function columnsByTable(database: Client): Promise<Map<string, Map<
     tables.set(table, columns.set(column, type));
   }
   return tables;
-}
-
-export async function withDatabase<T>(
-  url: string,
-  work: (database: Client) => Promise<T>,
-): Promise<T> {
-  const database = new Client({ connectionString: url });
-  await database.connect();
-  try {
-    return await work(database);
-  } finally {
-    await database.end();
-  }
 }

@@ -1,9 +1,10 @@
-import { SERVICE_DATABASES } from '@dak/platform/deployment';
-import { columnsByTable, withDatabase } from './foreign-data';
+import { SERVICES } from '@dak/platform/config';
+import { columnsByTable } from './foreign-data';
 import { plainRoute, routeName, send, STOCK_PER_ROUND } from '../routes/plain-requests';
 import { leaveRuleTraces } from './rule-traces';
 import { startStack, type Stack } from '../stack/stack';
 import { createTenant, superadminSession, type Tenant } from '../stack/tenant';
+import { withDatabase } from '../stack/stack-databases';
 
 /** Holds no data of tenants: ids of events that a consumer has done. */
 const OPEN_TO_ALL: readonly string[] = ['inbox'];
@@ -36,7 +37,7 @@ describe('row-level security, after every route was used by two organizations', 
     await stack.close();
   });
 
-  it.each(SERVICE_DATABASES)('hides every table of %s from who names no tenant', async (name) => {
+  it.each(SERVICES)('hides every table of %s from who names no tenant', async (name) => {
     const { adminUrl, url } = stack.databases[name];
     const tables = [...(await withDatabase(adminUrl, columnsByTable)).keys()].filter(
       (table) => !OPEN_TO_ALL.includes(table),
@@ -83,7 +84,7 @@ describe('row-level security, after every route was used by two organizations', 
     });
   });
 
-  it.each(SERVICE_DATABASES)('shows a tenant its own rows of %s and no others', async (name) => {
+  it.each(SERVICES)('shows a tenant its own rows of %s and no others', async (name) => {
     const { adminUrl, url } = stack.databases[name];
     const tables = await withDatabase(adminUrl, columnsByTable);
     const tenantColumns = new Map<string, string>();
@@ -115,7 +116,7 @@ describe('row-level security, after every route was used by two organizations', 
     });
   });
 
-  it.each(SERVICE_DATABASES)(
+  it.each(SERVICES)(
     'holds for a role of %s that owns nothing and cannot bypass it',
     async (name) => {
       const { adminUrl, role } = stack.databases[name];

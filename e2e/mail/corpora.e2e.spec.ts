@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { eventually } from '@dak/testing/waiting';
-import { withDatabase } from '../isolation/foreign-data';
 import { openSession, transact } from '../stack/sending-mail';
 import { startStack, type Stack } from '../stack/stack';
 import { createTenant, type Tenant } from '../stack/tenant';
+import { withDatabase } from '../stack/stack-databases';
 
 const FORMATS = resolve(__dirname, '../../libs/formats');
 const MAIL_FILE = /\.(eml|msg|txt)$/;

@@ -2,12 +2,12 @@ import type { ApiClient } from '@dak/testing/api-client';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
 import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from '../stack/distributed-stack';
-import { withDatabase } from '../isolation/foreign-data';
 import { createSender, outboxEntry, type Sender } from '../stack/outgoing-mail';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
 import type { Stack } from '../stack/stack';
 import { superadminSession } from '../stack/tenant';
 import { startWebhookSink, type WebhookSink } from '../stack/webhook-sink';
+import { withDatabase } from '../stack/stack-databases';
 
 /** When nothing stands in its way, mail has left long before. */
 const LONG_MS = 1_500;

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@dak/testing/waiting';
-import { databaseSettings, describeDistributed, sharedSettings } from '../stack/distributed-stack';
+import { describeDistributed, sharedSettings } from '../stack/distributed-stack';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
-import { stackDatabases } from '../stack/stack';
+import { databaseSettings, stackDatabases } from '../stack/stack-databases';
 
 const NEXT = 'another long enough password';
 

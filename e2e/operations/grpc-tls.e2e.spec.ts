@@ -7,11 +7,11 @@ import { createClient, GrpcChannel, GrpcTls, PrincipalSigner } from '@dak/platfo
 import { createCertificateAuthority } from '@dak/testing/certificates';
 import { eventually } from '@dak/testing/waiting';
 import { deliver } from '@dak/testing/smtp-sink';
-import { databaseSettings, describeDistributed, sharedSettings } from '../stack/distributed-stack';
+import { describeDistributed, sharedSettings } from '../stack/distributed-stack';
 import { subjectsIn } from '../stack/mail-load';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
-import { stackDatabases } from '../stack/stack';
 import { startWebhookSink, type WebhookSink } from '../stack/webhook-sink';
+import { databaseSettings, stackDatabases } from '../stack/stack-databases';
 
 describeDistributed('services that show each other certificates', (servers) => {
   const dataDir = temporaryDataDir();

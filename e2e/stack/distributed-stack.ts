@@ -1,31 +1,18 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { Registry } from 'prom-client';
-import {
-  combineBackends,
-  createGateway,
-  mailService,
-  webhookService,
-  type FirstRun,
-  type Gateway,
-} from '@dak/gateway';
+import { backendOver, createGateway, type FirstRun, type Gateway } from '@dak/gateway';
+import { BACKENDS, ofEachBackend } from '@dak/platform/config';
 import type { Bootstrap } from '@dak/platform/deployment';
 import { InProcessChannel, ServiceRegistry } from '@dak/platform/grpc';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
 import { ApiClient, replyValidator } from '@dak/testing/api-client';
-import { createTestDatabase } from '@dak/testing/database';
 import { describeWithKafka } from '@dak/testing/kafka';
 import { describeWithRedis } from '@dak/testing/redis';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
-import {
-  otlpSettings,
-  stackDatabases,
-  startStack,
-  template,
-  type Stack,
-  type StackDatabases,
-  type StackOptions,
-} from './stack';
+import { startStack, type Stack } from './stack';
+import { databaseSettings, stackDatabase, stackDatabases } from './stack-databases';
+import { otlpSettings, settingsOf, type StackOptions } from './stack-options';
 
 export type StartStack = (options?: StackOptions) => Promise<Stack>;
 
@@ -66,16 +53,6 @@ export function sharedSettings({ redisUrl, brokers }: SharedServers): Record<str
   };
 }
 
-/** Where the processes of a distributed run find each database. */
-export function databaseSettings(databases: StackDatabases): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(databases).map(([name, { url }]) => [
-      `DAK_${name.toUpperCase()}_DATABASE_URL`,
-      url,
-    ]),
-  );
-}
-
 /** The built programs, as `npm run start:distributed` runs them, on test databases. */
 async function startDistributedStack(
   servers: SharedServers,
@@ -94,21 +71,13 @@ async function startDistributedStack(
       {
         ...sharedSettings(servers),
         ...databaseSettings(databases),
-        DAK_MAIL_TRANSPORT: options.transport ?? 'capture',
-        DAK_DNS_SERVERS: options.dnsServers ?? 'off',
-        DAK_MAX_MESSAGE_BYTES: String(options.maxMessageBytes ?? 25 * 1024 * 1024),
-        DAK_WEBHOOK_ALLOW: options.webhookAllow ?? '127.0.0.1',
+        ...settingsOf(options),
         DAK_READS_PER_MINUTE: '1000000',
         DAK_WRITES_PER_MINUTE: '1000000',
         DAK_AUTH_PER_MINUTE: '1000',
-        DAK_INBOUND_RATE_PER_MINUTE: '1000000',
-        DAK_SMTP_CONNECTIONS_PER_CLIENT: String(options.connectionsPerClient ?? 1_000),
-        ...(options.smtpTls === undefined
-          ? {}
-          : { DAK_SMTP_TLS_CERT: options.smtpTls.cert, DAK_SMTP_TLS_KEY: options.smtpTls.key }),
         ...(options.otlpEndpoint === undefined ? {} : otlpSettings(options.otlpEndpoint)),
       },
-      { app: 'distributed', args: ['--replicas', 'mail=2,webhook=2'] },
+      { app: 'distributed', args: ['--replicas', BACKENDS.map((name) => `${name}=2`).join(',')] },
     );
     undo.push(() => dak.stop());
     const gateway = await describingGateway(undo);
@@ -133,8 +102,7 @@ async function startDistributedStack(
 
 /** Never listens: it tells the routes, which are those of the gateway that runs. */
 async function describingGateway(undo: (() => unknown)[]): Promise<Gateway> {
-  const database = await createTestDatabase(template('gateway'));
-  undo.push(() => database.drop());
+  const database = await stackDatabase('gateway', undo);
   const sharedState = new MemorySharedState();
   undo.push(() => sharedState.close());
   const nobody = new InProcessChannel(new ServiceRegistry());
@@ -147,7 +115,7 @@ async function describingGateway(undo: (() => unknown)[]): Promise<Gateway> {
     siteUrl: 'http://127.0.0.1',
     secret: 'a secret of tests with 32 characters',
     sessionKey: generateKeyPairSync('ed25519').privateKey,
-    ...combineBackends([mailService(nobody), webhookService(nobody)]),
+    ...backendOver(ofEachBackend(() => nobody)),
   });
   undo.push(() => gateway.close(0));
   return gateway;

@@ -5,52 +5,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import {
-  combineBackends,
-  createGateway,
-  mailService,
-  webhookService,
-  type FirstRun,
-  type Gateway,
-} from '@dak/gateway';
-import { createMailService } from '@dak/mail';
-import { createWebhookService } from '@dak/webhook';
-import { VisibilityServiceService } from '@dak/contracts/mail';
+import { createGateway, type FirstRun, type Gateway } from '@dak/gateway';
+import { COMPOSED_VARIABLES, composeServices } from '@dak/standalone';
 import { FolderBlobStore } from '@dak/platform/blobs';
-import { DATABASES, type DatabaseName } from '@dak/platform/deployment';
-import { createClient, InProcessChannel } from '@dak/platform/grpc';
+import { BACKENDS, readConfig } from '@dak/platform/config';
 import { freePort } from '@dak/platform/lifecycle';
 import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
 import { startTracing } from '@dak/platform/telemetry';
 import { ApiClient, replyValidator } from '@dak/testing/api-client';
-import {
-  createTestDatabase,
-  type TestDatabase,
-  type TestDatabaseOptions,
-} from '@dak/testing/database';
-
-export interface StackOptions {
-  /** Of the mail service. @default one of its own */
-  journalFolder?: string;
-  /** @default 'capture' */
-  transport?: string;
-  /** @default 25 MB */
-  maxMessageBytes?: number;
-  /** `DAK_DNS_SERVERS`. @default 'off' */
-  dnsServers?: string;
-  /** `DAK_WEBHOOK_ALLOW`. @default '127.0.0.1' */
-  webhookAllow?: string;
-  /** `DAK_SMTP_CONNECTIONS_PER_CLIENT`. @default as many as there are: every client of a test is 127.0.0.1 */
-  connectionsPerClient?: number;
-  /** Certificate of STARTTLS. @default one that signs itself */
-  smtpTls?: { cert: string; key: string };
-  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: who takes spans. @default nobody */
-  otlpEndpoint?: string;
-}
-
-export type StackDatabases = Record<DatabaseName, TestDatabase>;
+import { databaseUrls, stackDatabases, type StackDatabases } from './stack-databases';
+import { otlpSettings, settingsOf, type StackOptions } from './stack-options';
 
 /** Everything that `npm start` runs, in the test's own process and on databases of its own. */
 export interface Stack {
@@ -70,14 +36,8 @@ export interface Stack {
 
 const ROOT = resolve(__dirname, '../..');
 const HOST = '127.0.0.1';
-const MIGRATIONS: Record<DatabaseName, string> = {
-  gateway: 'apps/gateway/prisma/migrations',
-  mail: 'apps/mail/prisma/migrations',
-  webhook: 'apps/webhook/prisma/migrations',
-  log: 'libs/platform/log/migrations',
-};
 
-/** Composed as `standalone.ts` does. */
+/** Composed as a standalone run does. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const undo: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
@@ -112,41 +72,25 @@ async function compose(
   undo.push(() => log.close());
 
   const secret = 'a secret of tests with 32 characters';
-  const mail = createMailService({
-    databaseUrl: databases.mail.url,
+  const { services, behindGateway, start } = composeServices({
+    config: readConfig(COMPOSED_VARIABLES, {
+      ...settingsOf(options),
+      DAK_HOSTNAME: 'dak.example',
+      DAK_SMTP_PORT: '0',
+      DAK_LMTP_PORT: '0',
+    }),
+    databases: databaseUrls(databases),
     log,
     blobs: await FolderBlobStore.open(join(folder, 'blobs')),
     sharedState,
-    logger,
+    loggerOf: () => logger,
     metrics: new Registry(),
     secret,
-    hostName: 'dak.example',
-    smtp: { host: HOST, port: 0 },
-    lmtp: { host: HOST, port: 0 },
-    transport: options.transport ?? 'capture',
-    dnsServers: options.dnsServers ?? 'off',
-    maxMessageBytes: options.maxMessageBytes ?? 25 * 1024 * 1024,
-    inboundPerMinute: 1_000_000,
-    connectionsPerClient: options.connectionsPerClient ?? 1_000,
-    smtpTls: options.smtpTls ?? null,
-    parserThreads: 1,
-    readingWorkerFile: buildReadingWorker(folder),
-    temporaryFolder: folder,
     journalFolder: options.journalFolder ?? join(folder, 'journal'),
+    readingWorkerFile: buildReadingWorker(folder),
   });
-  undo.push(() => mail.stop());
+  for (const name of BACKENDS) undo.push(() => services[name].stop());
   const { privateKey: sessionKey } = generateKeyPairSync('ed25519');
-  const mailChannel = new InProcessChannel(mail.registry);
-  const webhook = createWebhookService({
-    databaseUrl: databases.webhook.url,
-    log,
-    visibility: createClient(VisibilityServiceService, mailChannel),
-    logger,
-    metrics: new Registry(),
-    secret,
-    allow: options.webhookAllow ?? '127.0.0.1',
-  });
-  undo.push(() => webhook.stop());
   const port = await freePort();
   const siteUrl = `http://${HOST}:${port}`;
   const gateway = createGateway({
@@ -160,15 +104,10 @@ async function compose(
     secret,
     sessionKey,
     rateLimits: { readsPerMinute: 1_000_000, writesPerMinute: 1_000_000 },
-    ...combineBackends([
-      mailService(mailChannel),
-      webhookService(new InProcessChannel(webhook.registry)),
-    ]),
-    dependencies: { mail: () => mail.ready(), webhook: () => webhook.ready() },
+    ...behindGateway,
   });
   undo.push(() => gateway.close(1_000));
-  const { smtp, lmtp } = await mail.start();
-  await webhook.start();
+  const { smtp, lmtp } = await start();
   const seed = await gateway.ensureFirstRun();
   if (seed === null) throw new Error('the test database was not empty');
   await gateway.listen(port, HOST);
@@ -178,16 +117,11 @@ async function compose(
     seed,
     siteUrl,
     smtpPort: smtp,
-    lmtpPort: lmtp ?? 0,
+    lmtpPort: lmtp,
     databases,
     failures,
     client: (credential) => new ApiClient(siteUrl, credential ?? null, validate),
   };
-}
-
-/** The variables of a run that sends its spans there, and soon. */
-export function otlpSettings(endpoint: string): Record<string, string> {
-  return { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_BSP_SCHEDULE_DELAY: '200' };
 }
 
 /** The exporter reads the environment of the process itself. @returns what ends it */
@@ -199,22 +133,6 @@ async function traceTo(endpoint: string): Promise<() => Promise<void>> {
     await stop();
     for (const name of Object.keys(settings)) delete process.env[name];
   };
-}
-
-/** What a test database is made of. */
-export function template(name: DatabaseName): TestDatabaseOptions {
-  return { name, migrationsFolder: join(ROOT, MIGRATIONS[name]) };
-}
-
-/** One for each service and the log, each with its tables. */
-export async function stackDatabases(undo: (() => unknown)[]): Promise<StackDatabases> {
-  const databases: Partial<StackDatabases> = {};
-  for (const name of DATABASES) {
-    const database = await createTestDatabase(template(name));
-    undo.push(() => database.drop());
-    databases[name] = database;
-  }
-  return databases as StackDatabases;
 }
 
 /** The package's own executable: esbuild's API refuses the realm of Jest. */

@@ -1,4 +1,5 @@
-import { ownDatabases, readDistributedConfig } from './config';
+import { namedDatabases } from '@dak/platform/deployment';
+import { readDistributedConfig } from './config';
 
 const WHOLE = {
   DAK_DATABASE_URL: 'postgres://admin@127.0.0.1/postgres',
@@ -21,9 +22,9 @@ describe('the configuration of a distributed run', () => {
   it('takes a database for each service instead of an administrator’s', () => {
     const { DAK_DATABASE_URL, ...rest } = WHOLE;
     const named = { ...rest, DAK_MAIL_DATABASE_URL: DAK_DATABASE_URL };
-    expect(() => readDistributedConfig(named)).toThrow(/or each of DAK_GATEWAY_DATABASE_URL, /);
+    expect(() => readDistributedConfig(named)).toThrow(/or each of DAK_WEBHOOK_DATABASE_URL, /);
     expect(() => readDistributedConfig(named)).not.toThrow(/each of .*DAK_MAIL_DATABASE_URL/);
     const config = readDistributedConfig({ ...named, DAK_DATABASE_URL });
-    expect(ownDatabases(config)).toEqual({ mail: DAK_DATABASE_URL });
+    expect(namedDatabases(config)).toEqual({ mail: DAK_DATABASE_URL });
   });
 });

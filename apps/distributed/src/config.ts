@@ -1,6 +1,6 @@
 import { DomainError } from '@dak/kernel';
 import { readConfig, type Config, type VariableName } from '@dak/platform/config';
-import { DATABASES, type DatabaseUrls } from '@dak/platform/deployment';
+import { DATABASE_VARIABLES } from '@dak/platform/deployment';
 
 const VARIABLES = [
   'DAK_DATA_DIR',
@@ -19,10 +19,7 @@ const VARIABLES = [
   'DAK_METRICS_HOST',
   'DAK_METRICS_PORT',
   'DAK_DATABASE_URL',
-  'DAK_GATEWAY_DATABASE_URL',
-  'DAK_MAIL_DATABASE_URL',
-  'DAK_WEBHOOK_DATABASE_URL',
-  'DAK_LOG_DATABASE_URL',
+  ...DATABASE_VARIABLES,
   'DAK_KAFKA_BROKERS',
   'DAK_REDIS_URL',
   'DAK_SECRET',
@@ -38,8 +35,7 @@ export function readDistributedConfig(environment: NodeJS.ProcessEnv): Distribut
   const config = readConfig(VARIABLES, environment);
   const missing: string[] = [];
   if (config.DAK_DATABASE_URL === undefined) {
-    const own = ownDatabases(config);
-    const absent = DATABASES.filter((name) => own[name] === undefined).map(variableOf);
+    const absent = DATABASE_VARIABLES.filter((name) => config[name] === undefined);
     if (absent.length > 0) {
       missing.push(
         `DAK_DATABASE_URL (an administrator’s URL of a PostgreSQL) or each of ${absent.join(', ')}`,
@@ -58,18 +54,4 @@ export function readDistributedConfig(environment: NodeJS.ProcessEnv): Distribut
     'bad_configuration',
     `A distributed run needs ${missing.join(' and ')}: set ${missing.length === 1 ? 'it' : 'them'}, or use npm start, which needs none.`,
   );
-}
-
-/** The databases that are named one by one; these are migrated already. */
-export function ownDatabases(config: DistributedConfig): Partial<DatabaseUrls> {
-  const urls: Partial<DatabaseUrls> = {};
-  for (const name of DATABASES) {
-    const url = config[variableOf(name)];
-    if (url !== undefined) urls[name] = url;
-  }
-  return urls;
-}
-
-function variableOf<Name extends string>(name: Name): `DAK_${Uppercase<Name>}_DATABASE_URL` {
-  return `DAK_${name.toUpperCase() as Uppercase<Name>}_DATABASE_URL`;
 }

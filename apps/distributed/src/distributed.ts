@@ -6,6 +6,7 @@ import {
   createBootstrap,
   DATABASES,
   migrateAll,
+  namedDatabases,
   openDataFolder,
   readProcessName,
   siteAddresses,
@@ -16,12 +17,12 @@ import {
   type DatabaseUrls,
   type DataFolder,
 } from '@dak/platform/deployment';
+import { SERVICES } from '@dak/platform/config';
 import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
 import { createLogger, type Logger } from '@dak/platform/logging';
-import { ownDatabases, type DistributedConfig } from './config';
+import type { DistributedConfig } from './config';
 import { planReplicas, type PlanInput, type ReplicaPlan } from './plan-replicas';
 import type { ReplicaCounts } from './replica-counts';
-import { SERVICES } from './services';
 import { SupervisedProcess } from './supervised-process';
 
 /** `bootstrap.json` of a distributed run. */
@@ -116,7 +117,7 @@ async function start(
 
 /** The databases that are not named one by one are made and migrated with the administrator's URL. */
 async function migrated(config: DistributedConfig): Promise<DatabaseUrls> {
-  const own = ownDatabases(config);
+  const own = namedDatabases(config);
   const rest = DATABASES.filter((name) => own[name] === undefined);
   if (rest.length === 0 || config.DAK_DATABASE_URL === undefined) return own as DatabaseUrls;
   const made = await migrateAll({

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { BACKENDS, SERVICES, serviceVariable, type ServiceName } from '@dak/platform/config';
 import { reachableHost, type DatabaseUrls, type SiteAddresses } from '@dak/platform/deployment';
 import { freePort } from '@dak/platform/lifecycle';
 import type { DistributedConfig } from './config';
 import type { ReplicaCounts } from './replica-counts';
-import { GRPC_SERVICES, SERVICES, type ServiceName } from './services';
 
 /** One process to be: where it answers, and its settings. The addresses stay over its restarts. */
 export interface ReplicaPlan {
@@ -42,7 +42,7 @@ export interface PlanInput {
 export async function planReplicas(input: PlanInput): Promise<DistributedPlan> {
   const { config, counts } = input;
   const addresses = new Map<ServiceName, string[]>();
-  for (const service of GRPC_SERVICES) {
+  for (const service of BACKENDS) {
     addresses.set(service, await freeAddresses(config.DAK_GRPC_HOST, counts[service]));
   }
   const everybody = {
@@ -50,7 +50,10 @@ export async function planReplicas(input: PlanInput): Promise<DistributedPlan> {
     DAK_SECRET: input.secret,
     DAK_LOG_DATABASE_URL: input.databases.log,
     ...Object.fromEntries(
-      [...addresses].map(([service, urls]) => [variable(service, 'GRPC_URL'), urls.join(',')]),
+      [...addresses].map(([service, urls]) => [
+        serviceVariable(service, 'GRPC_URL'),
+        urls.join(','),
+      ]),
     ),
   };
   const smtp = config.DAK_SMTP_PORT || (await freePort(config.DAK_SMTP_HOST));
@@ -64,7 +67,7 @@ export async function planReplicas(input: PlanInput): Promise<DistributedPlan> {
           ? await planGateway(input, number)
           : await planService(input, service, number, grpc);
       const own = service === 'mail' ? mailSettings(input, number, { smtp, lmtp }) : {};
-      const database = { [variable(service, 'DATABASE_URL')]: input.databases[service] };
+      const database = { [serviceVariable(service, 'DATABASE_URL')]: input.databases[service] };
       const name = { DAK_PROCESS_NAME: `${input.folderName}-${service}-${number}` };
       const environment = { ...everybody, ...name, ...database, ...planned.environment, ...own };
       replicas.push({ service, number, grpc, ...planned, environment });
@@ -112,7 +115,7 @@ async function planService(
     metrics,
     environment: {
       DAK_METRICS_PORT: String(port),
-      [variable(service, 'GRPC_PORT')]: grpc.slice(grpc.lastIndexOf(':') + 1),
+      [serviceVariable(service, 'GRPC_PORT')]: grpc.slice(grpc.lastIndexOf(':') + 1),
       DAK_PRINCIPAL_KEY_FILE: files.publicKey,
     },
   };
@@ -137,8 +140,4 @@ async function freeAddresses(host: string, count: number): Promise<string[]> {
     addresses.push(`${reachableHost(host)}:${await freePort(host)}`);
   }
   return addresses;
-}
-
-function variable(service: ServiceName, what: string): string {
-  return `DAK_${service.toUpperCase()}_${what}`;
 }

@@ -1,5 +1,5 @@
 import { InvalidError } from '@dak/kernel';
-import { SERVICES, type ServiceName } from './services';
+import { SERVICES, type ServiceName } from '@dak/platform/config';
 
 export type ReplicaCounts = Readonly<Record<ServiceName, number>>;
 

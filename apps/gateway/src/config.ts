@@ -1,7 +1,16 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DomainError, isWellFormedApiKey } from '@dak/kernel';
-import { readCompleteConfig, type CompleteConfig, type VariableName } from '@dak/platform/config';
+import {
+  BACKENDS,
+  readCompleteConfig,
+  serviceVariable,
+  serviceVariables,
+  type BackendName,
+  type CompleteConfig,
+  type ServiceVariable,
+  type VariableName,
+} from '@dak/platform/config';
 import { GRPC_TLS_VARIABLES } from '@dak/platform/grpc';
 import { KAFKA_VARIABLES } from '@dak/platform/log';
 import { z } from 'zod';
@@ -23,8 +32,7 @@ const GATEWAY_VARIABLES = [
   ...KAFKA_VARIABLES,
   'DAK_REDIS_URL',
   'DAK_REDIS_PREFIX',
-  'DAK_MAIL_GRPC_URL',
-  'DAK_WEBHOOK_GRPC_URL',
+  ...serviceVariables(BACKENDS, 'GRPC_URL'),
   ...GRPC_TLS_VARIABLES,
   'DAK_PROCESS_NAME',
   'DAK_SECRET',
@@ -40,8 +48,9 @@ const NEEDED = {
   DAK_GATEWAY_DATABASE_URL: 'the database that the migration command made',
   DAK_LOG_DATABASE_URL: 'the event log’s database',
   DAK_REDIS_URL: 'memory of one process would be wrong as soon as there are two',
-  DAK_MAIL_GRPC_URL: 'host:port of the mail service',
-  DAK_WEBHOOK_GRPC_URL: 'host:port of the webhook service',
+  ...(Object.fromEntries(
+    BACKENDS.map((name) => [serviceVariable(name, 'GRPC_URL'), `host:port of the ${name} service`]),
+  ) as Record<ServiceVariable<BackendName, 'GRPC_URL'>, string>),
   DAK_SECRET: 'the same 32 or more characters on every replica',
   DAK_PRINCIPAL_KEY_FILE: 'the private Ed25519 key whose public half the services have',
 } as const;

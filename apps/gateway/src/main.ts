@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ofEachBackend, serviceVariable, type BackendName } from '@dak/platform/config';
 import { GrpcChannel, openGrpcTls, PrincipalSigner } from '@dak/platform/grpc';
 import { runUntilStopped, startInSteps, type Running } from '@dak/platform/lifecycle';
 import { openLog } from '@dak/platform/log';
@@ -8,12 +9,10 @@ import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, startTracing } from '@dak/platform/telemetry';
 import { pemPaths } from '@dak/platform/tls-files';
-import { combineBackends } from './backend/backend';
+import { backendOver } from './backends';
 import { readFirstRunFile, readGatewayConfig, readSigningKey, type GatewayConfig } from './config';
 import { firstStart, forgetInFile } from './first-start';
-import { mailService } from './mail/mail-service';
 import { createGateway } from './service';
-import { webhookService } from './webhooks/webhook-service';
 
 /** Beside the bundle, two folders up. */
 const PACKAGE_FILE = join(__dirname, '../../package.json');
@@ -45,12 +44,13 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
     onStop(() => events.close());
     const tls = openGrpcTls(config, logger);
     onStop(() => tls?.stop());
-    const channelTo = (service: string, addresses: string): GrpcChannel =>
-      new GrpcChannel(addresses, new PrincipalSigner(sessionKey, service), tls);
-    const mail = channelTo('mail', config.DAK_MAIL_GRPC_URL);
-    onStop(() => mail.close());
-    const webhook = channelTo('webhook', config.DAK_WEBHOOK_GRPC_URL);
-    onStop(() => webhook.close());
+    const channelTo = (service: BackendName): GrpcChannel => {
+      const addresses = config[serviceVariable(service, 'GRPC_URL')];
+      const channel = new GrpcChannel(addresses, new PrincipalSigner(sessionKey, service), tls);
+      onStop(() => channel.close());
+      return channel;
+    };
+    const channels = ofEachBackend(channelTo);
     // Ready is who can be reached: whoever waits for the probe asks the API next.
     let isListening = false;
     const gateway = createGateway({
@@ -75,9 +75,9 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       trustedProxies: config.DAK_TRUSTED_PROXIES,
       tls: httpsFiles,
       onPasswordChanged: async (email) => forgetInFile(first, email),
-      ...combineBackends([mailService(mail), webhookService(webhook)]),
+      ...backendOver(channels),
       isStarted: () => isListening,
-      dependencies: { mail: () => mail.ping(), webhook: () => webhook.ping() },
+      dependencies: ofEachBackend((name) => () => channels[name].ping()),
     });
     onStop(() => gateway.close());
     const madeUp = await firstStart(gateway, first);

@@ -442,7 +442,6 @@ export type { AnnounceOrganization, OrganizationState } from './announcements/or
 export type { AnnounceKeyEnd, KeyEnd } from './announcements/key-end-store';
 export type { AnnounceUser, UserState } from './announcements/user-store';
 export { resetSuperadmin } from './users/reset-superadmin';
-export { combineBackends, type Backend } from './backend/backend';
-export { mailService } from './mail/mail-service';
-export { webhookService } from './webhooks/webhook-service';
+export type { Backend } from './backend/backend';
+export { backendOver } from './backends';
 export { retainNow } from './retention/retention-now';

@@ -1,15 +1,20 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { combineBackends, mailService, retainNow, webhookService } from '@dak/gateway';
-import { createMailRetention, openBlobs } from '@dak/mail';
-import { createWebhookRetention } from '@dak/webhook';
+import { retainNow } from '@dak/gateway';
+import { openBlobs } from '@dak/mail';
 import { InvalidError } from '@dak/kernel';
 import { readConfig } from '@dak/platform/config';
-import { DATABASES, migrateAll, type DatabaseUrls } from '@dak/platform/deployment';
+import {
+  DATABASES,
+  DATABASE_VARIABLES,
+  migrateAll,
+  namedDatabases,
+  type DatabaseUrls,
+} from '@dak/platform/deployment';
 import { runningEmbeddedPostgres, scrubDatabases } from '@dak/platform/embedded-postgres';
-import { InProcessChannel } from '@dak/platform/grpc';
 import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { createLoggers } from '@dak/platform/logging';
+import { composeRetention } from './service';
 
 const USAGE = `Removes at once what organizations keep no longer, while Dak runs, which else does so every hour.
 
@@ -17,17 +22,14 @@ const USAGE = `Removes at once what organizations keep no longer, while Dak runs
 
 It prints one line of JSON: {messages, conversations, blobs, bytes}.
 
-Where: DAK_DATABASE_URL, or DAK_GATEWAY_DATABASE_URL, DAK_MAIL_DATABASE_URL, DAK_WEBHOOK_DATABASE_URL and
-DAK_LOG_DATABASE_URL, or the database of the Dak that runs on the data folder (DAK_DATA_DIR, .dak).`;
+Where: DAK_DATABASE_URL, or each of ${DATABASE_VARIABLES.join(', ')},
+or the database of the Dak that runs on the data folder (DAK_DATA_DIR, .dak).`;
 
 const MIGRATIONS = join(__dirname, '../migrations');
 const VARIABLES = [
   'DAK_DATA_DIR',
   'DAK_DATABASE_URL',
-  'DAK_GATEWAY_DATABASE_URL',
-  'DAK_MAIL_DATABASE_URL',
-  'DAK_WEBHOOK_DATABASE_URL',
-  'DAK_LOG_DATABASE_URL',
+  ...DATABASE_VARIABLES,
   'DAK_LOG_LEVEL',
   ...KAFKA_VARIABLES,
 ] as const;
@@ -42,17 +44,12 @@ async function retain(): Promise<void> {
     logger: logger('log'),
   });
   const blobs = await openBlobs(config.DAK_DATA_DIR, logger('mail'));
-  const mail = createMailRetention({ databaseUrl: urls.mail, blobs });
-  const webhook = createWebhookRetention({ databaseUrl: urls.webhook });
+  const services = composeRetention(urls, blobs);
   try {
-    const { keepers } = combineBackends([
-      mailService(new InProcessChannel(mail.registry)),
-      webhookService(new InProcessChannel(webhook.registry)),
-    ]);
     const { messages, conversations, blobs, bytes } = await retainNow({
       databaseUrl: urls.gateway,
       log: events.log,
-      keepers: keepers!,
+      keepers: services.keepers!,
     });
     // First, because the next step may fail while a table is locked.
     process.stdout.write(`${JSON.stringify({ messages, conversations, blobs, bytes })}\n`);
@@ -64,8 +61,7 @@ async function retain(): Promise<void> {
       );
     }
   } finally {
-    await mail.close();
-    await webhook.close();
+    await services.close();
     await events.close();
   }
 }
@@ -74,13 +70,8 @@ async function databases(
   config: ReturnType<typeof readConfig<(typeof VARIABLES)[number]>>,
 ): Promise<{ adminUrl: string | null; urls: DatabaseUrls }> {
   const adminUrl = config.DAK_DATABASE_URL ?? null;
-  const named = {
-    gateway: config.DAK_GATEWAY_DATABASE_URL,
-    mail: config.DAK_MAIL_DATABASE_URL,
-    webhook: config.DAK_WEBHOOK_DATABASE_URL,
-    log: config.DAK_LOG_DATABASE_URL,
-  };
-  if (adminUrl === null && Object.values(named).every((url) => url !== undefined)) {
+  const named = namedDatabases(config);
+  if (adminUrl === null && DATABASES.every((name) => named[name] !== undefined)) {
     return { adminUrl, urls: named as DatabaseUrls };
   }
   const admin = adminUrl ?? runningEmbeddedPostgres(config.DAK_DATA_DIR);

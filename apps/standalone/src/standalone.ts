@@ -1,11 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { combineBackends, createGateway, mailService, webhookService } from '@dak/gateway';
-import { createMailService, openBlobs } from '@dak/mail';
-import { createWebhookService } from '@dak/webhook';
-import { VisibilityServiceService } from '@dak/contracts/mail';
-import type { Config, VariableName } from '@dak/platform/config';
+import { createGateway } from '@dak/gateway';
+import { openBlobs } from '@dak/mail';
+import { BACKENDS, type Config, type VariableName } from '@dak/platform/config';
 import {
   DATABASES,
   banner,
@@ -22,7 +19,6 @@ import {
   writePrivateFile,
 } from '@dak/platform/deployment';
 import { scrubDatabases, startEmbeddedPostgres } from '@dak/platform/embedded-postgres';
-import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { startInSteps, type OnStop, type Running } from '@dak/platform/lifecycle';
 import { KAFKA_VARIABLES, openLog } from '@dak/platform/log';
 import { createLoggers } from '@dak/platform/logging';
@@ -30,23 +26,14 @@ import { startProbeServer } from '@dak/platform/probes';
 import { createSharedState } from '@dak/platform/shared-state';
 import { createMetrics, registerDiskGauges, startTracing } from '@dak/platform/telemetry';
 import { pemPaths } from '@dak/platform/tls-files';
+import { COMPOSED_VARIABLES, composeServices } from './service';
 
 export const STANDALONE_VARIABLES = [
   'DAK_DATA_DIR',
   'DAK_HTTP_HOST',
   'DAK_HTTP_PORT',
   'DAK_SITE_URL',
-  'DAK_SMTP_HOST',
-  'DAK_SMTP_PORT',
-  'DAK_LMTP_PORT',
-  'DAK_HOSTNAME',
-  'DAK_MAIL_TRANSPORT',
-  'DAK_DNS_SERVERS',
-  'DAK_MAX_MESSAGE_BYTES',
-  'DAK_INBOUND_RATE_PER_MINUTE',
-  'DAK_SMTP_CONNECTIONS_PER_CLIENT',
-  'DAK_SMTP_TLS_CERT',
-  'DAK_SMTP_TLS_KEY',
+  ...COMPOSED_VARIABLES,
   'DAK_READS_PER_MINUTE',
   'DAK_WRITES_PER_MINUTE',
   'DAK_AUTH_PER_MINUTE',
@@ -58,8 +45,6 @@ export const STANDALONE_VARIABLES = [
   'DAK_METRICS_HOST',
   'DAK_METRICS_PORT',
   'DAK_LOG_LEVEL',
-  'DAK_PARSER_THREADS',
-  'DAK_WEBHOOK_ALLOW',
   'DAK_DATABASE_URL',
   'DAK_REDIS_URL',
   'DAK_REDIS_PREFIX',
@@ -125,39 +110,24 @@ async function start(
   });
   onStop(() => events.close());
 
-  const mail = createMailService({
-    databaseUrl: databases.mail,
+  const {
+    services,
+    behindGateway,
+    start: startServices,
+  } = composeServices({
+    config,
+    databases,
     log: events.log,
     blobs: await openBlobs(data.path, logger('mail')),
     sharedState,
-    logger: logger('mail'),
-    metrics,
-    secret,
-    hostName: config.DAK_HOSTNAME,
-    smtp: { host: config.DAK_SMTP_HOST, port: config.DAK_SMTP_PORT },
-    lmtp: { host: config.DAK_SMTP_HOST, port: config.DAK_LMTP_PORT },
-    transport: config.DAK_MAIL_TRANSPORT,
-    dnsServers: config.DAK_DNS_SERVERS,
-    maxMessageBytes: config.DAK_MAX_MESSAGE_BYTES,
-    inboundPerMinute: config.DAK_INBOUND_RATE_PER_MINUTE,
-    connectionsPerClient: config.DAK_SMTP_CONNECTIONS_PER_CLIENT,
-    smtpTls: pemPaths('DAK_SMTP_TLS', config.DAK_SMTP_TLS_CERT, config.DAK_SMTP_TLS_KEY),
-    parserThreads: config.DAK_PARSER_THREADS,
-    readingWorkerFile: join(__dirname, '../mail/reading-worker.js'),
-    temporaryFolder: tmpdir(),
-    journalFolder: join(data.path, 'journal'),
-  });
-  const mailChannel = new InProcessChannel(mail.registry);
-  const webhook = createWebhookService({
-    databaseUrl: databases.webhook,
-    log: events.log,
-    visibility: createClient(VisibilityServiceService, mailChannel),
-    logger: logger('webhook'),
+    loggerOf: logger,
     metrics,
     secret,
     processName,
-    allow: config.DAK_WEBHOOK_ALLOW,
+    journalFolder: join(data.path, 'journal'),
+    readingWorkerFile: join(__dirname, '../mail/reading-worker.js'),
   });
+  for (const name of BACKENDS) onStop(() => services[name].stop());
   const addresses = await siteAddresses(config);
   const superadminEmail = config.DAK_SUPERADMIN_EMAIL ?? SUPERADMIN_EMAIL;
   let told: Bootstrap | null = null;
@@ -190,15 +160,8 @@ async function start(
       data.save();
       if (told !== null) tell(told);
     },
-    ...combineBackends([
-      mailService(mailChannel),
-      webhookService(new InProcessChannel(webhook.registry)),
-    ]),
+    ...behindGateway,
     isStarted: () => isStarted,
-    dependencies: {
-      mail: () => mail.ready(),
-      webhook: () => webhook.ready(),
-    },
     ...(config.DAK_DATABASE_URL === undefined && {
       scrub: () =>
         scrubDatabases(
@@ -208,13 +171,10 @@ async function start(
         ),
     }),
   });
-  onStop(() => mail.stop());
-  onStop(() => webhook.stop());
   onStop(() => gateway.close(10_000));
 
   await gateway.ensureFirstRun({ secrets: data.secrets.firstRun, superadminEmail });
-  const { smtp, lmtp } = await mail.start();
-  await webhook.start();
+  const { smtp, lmtp } = await startServices();
   const probes = await startProbeServer({
     probes: gateway.probes,
     host: config.DAK_METRICS_HOST,
@@ -228,7 +188,7 @@ async function start(
     addresses,
     {
       smtp: { host: config.DAK_SMTP_HOST, port: smtp },
-      lmtp: { host: config.DAK_SMTP_HOST, port: lmtp ?? 0 },
+      lmtp: { host: config.DAK_SMTP_HOST, port: lmtp },
     },
     superadminEmail,
   );

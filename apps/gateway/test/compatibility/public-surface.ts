@@ -3,11 +3,12 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { EVENT_DATA } from '@dak/contracts/api';
 import { ERROR_CODES, ERROR_KINDS, OPERATING_CODES, PROTOCOL_CODES } from '@dak/kernel';
+import { ofEachBackend } from '@dak/platform/config';
 import { InProcessChannel, ServiceRegistry } from '@dak/platform/grpc';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
 import { ERROR_STATUS } from '../../src/http/error-status';
-import { combineBackends, createGateway, mailService, webhookService } from '../../src/service';
+import { backendOver, createGateway } from '../../src/service';
 import { documentBreaks } from './compare-documents';
 import { SchemaComparison, type Schema } from './compare-schemas';
 
@@ -59,7 +60,7 @@ async function openApi(): Promise<Schema> {
     siteUrl: 'http://127.0.0.1',
     secret: 'a secret of tests with 32 characters',
     sessionKey: generateKeyPairSync('ed25519').privateKey,
-    ...combineBackends([mailService(nobody), webhookService(nobody)]),
+    ...backendOver(ofEachBackend(() => nobody)),
   });
   try {
     return JSON.parse(JSON.stringify(gateway.openApi())) as Schema;

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { BACKENDS, SERVICES, serviceVariable, type ServiceVariable } from './services';
 
 const integer = (minimum: number, maximum: number, sentence: string) =>
   z.coerce.number(sentence).int(sentence).min(minimum, sentence).max(maximum, sentence);
@@ -48,6 +49,17 @@ function saslCredentials(text: string) {
     username: username!,
     password: password.join(':'),
   };
+}
+
+/** One variable of every service. */
+function perService<Name extends string, const What extends string, Variable>(
+  services: readonly Name[],
+  what: What,
+  variableOf: (service: Name) => Variable,
+): { [N in Name as ServiceVariable<N, What>]: Variable } {
+  return Object.fromEntries(
+    services.map((service) => [serviceVariable(service, what), variableOf(service)]),
+  ) as { [N in Name as ServiceVariable<N, What>]: Variable };
 }
 
 /**
@@ -186,16 +198,11 @@ export const VARIABLES = {
     description: 'Administrator URL of a PostgreSQL 15 or newer; absent = the embedded one',
     secret: true,
   },
-  DAK_GATEWAY_DATABASE_URL: {
+  ...perService(SERVICES, 'DATABASE_URL', (service) => ({
     schema: postgresUrl.optional(),
-    description: 'The gateway’s database under its runtime role',
+    description: `The ${service} service’s database under its runtime role`,
     secret: true,
-  },
-  DAK_MAIL_DATABASE_URL: {
-    schema: postgresUrl.optional(),
-    description: 'The mail service’s database under its runtime role',
-    secret: true,
-  },
+  })),
   DAK_LOG_DATABASE_URL: {
     schema: postgresUrl.optional(),
     description: 'The event log’s database under its runtime role',
@@ -210,28 +217,14 @@ export const VARIABLES = {
     schema: z.string().default('dak:'),
     description: 'Before the names of keys, where several Dak share the Redis',
   },
-  DAK_MAIL_GRPC_URL: {
+  ...perService(BACKENDS, 'GRPC_URL', (service) => ({
     schema: addresses.optional(),
-    description: 'Where other services reach the mail service; a comma list when it has replicas',
-  },
-  DAK_MAIL_GRPC_PORT: {
+    description: `Where other services reach the ${service} service; a comma list when it has replicas`,
+  })),
+  ...perService(BACKENDS, 'GRPC_PORT', (service) => ({
     schema: port.default(0),
-    description: 'Port on which the mail service answers gRPC',
-  },
-  DAK_WEBHOOK_DATABASE_URL: {
-    schema: postgresUrl.optional(),
-    description: 'The webhook service’s database under its runtime role',
-    secret: true,
-  },
-  DAK_WEBHOOK_GRPC_URL: {
-    schema: addresses.optional(),
-    description:
-      'Where other services reach the webhook service; a comma list when it has replicas',
-  },
-  DAK_WEBHOOK_GRPC_PORT: {
-    schema: port.default(0),
-    description: 'Port on which the webhook service answers gRPC',
-  },
+    description: `Port on which the ${service} service answers gRPC`,
+  })),
   DAK_WEBHOOK_ALLOW: {
     schema: z.string().default(''),
     description:

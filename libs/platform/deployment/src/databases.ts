@@ -1,14 +1,32 @@
 import { join } from 'node:path';
+import {
+  SERVICES,
+  serviceVariable,
+  serviceVariables,
+  type ServiceVariable,
+} from '@dak/platform/config';
 import { applyMigrations } from '@dak/platform/migrations';
 
-/** Each service has a database of its own, with what tenants have under row-level security. */
-export const SERVICE_DATABASES = ['gateway', 'mail', 'webhook'] as const;
-
 /** The databases of the services, and the log's; each has a role of its own. */
-export const DATABASES = [...SERVICE_DATABASES, 'log'] as const;
+export const DATABASES = [...SERVICES, 'log'] as const;
+
+/** What names them one by one. */
+export const DATABASE_VARIABLES = serviceVariables(DATABASES, 'DATABASE_URL');
 
 export type DatabaseName = (typeof DATABASES)[number];
 export type DatabaseUrls = Record<DatabaseName, string>;
+
+/** The URLs of the databases that a configuration names one by one. */
+export function namedDatabases(
+  config: Readonly<Record<ServiceVariable<DatabaseName, 'DATABASE_URL'>, string | undefined>>,
+): Partial<DatabaseUrls> {
+  const urls: Partial<DatabaseUrls> = {};
+  for (const name of DATABASES) {
+    const url = config[serviceVariable(name, 'DATABASE_URL')];
+    if (url !== undefined) urls[name] = url;
+  }
+  return urls;
+}
 
 export interface MigrateOptions<Name extends DatabaseName> {
   /** Of an administrator of the cluster. */

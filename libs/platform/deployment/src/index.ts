@@ -15,7 +15,8 @@ export {
 } from './data-folder';
 export {
   DATABASES,
-  SERVICE_DATABASES,
+  DATABASE_VARIABLES,
+  namedDatabases,
   migrateAll,
   type DatabaseName,
   type DatabaseUrls,

@@ -1,8 +1,8 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
-import type { DatabaseName } from '@dak/platform/deployment';
+import { DATABASES, type DatabaseName } from '@dak/platform/deployment';
 import {
   embeddedBinaries,
   systemBinaries,
@@ -10,15 +10,11 @@ import {
 } from '@dak/platform/embedded-postgres';
 import { applyMigrations } from '@dak/platform/migrations';
 import { eventually } from '@dak/testing/waiting';
-import { isAlive, startCluster, type RunServer } from '../src/index';
+import { isAlive, migrationsFolderOf, startCluster, type RunServer } from '../src/index';
 
-const ROOT = resolve(__dirname, '../../../..');
-const FOLDERS: Record<`dak_${DatabaseName}`, string> = {
-  dak_gateway: 'apps/gateway/prisma/migrations',
-  dak_mail: 'apps/mail/prisma/migrations',
-  dak_webhook: 'apps/webhook/prisma/migrations',
-  dak_log: 'libs/platform/log/migrations',
-};
+const FOLDERS = Object.fromEntries(
+  DATABASES.map((name) => [`dak_${name}`, migrationsFolderOf(name)]),
+) as Record<`dak_${DatabaseName}`, string>;
 
 /** Rules about membership in roles differ between PostgreSQL 15 and those from 16 on. */
 const SERVERS = ([embeddedBinaries(), systemBinaries()] as const).filter(
@@ -45,7 +41,7 @@ describe.each(SERVERS)('an administrator who is no superuser, on $bin', (binarie
   const migrateAll = async (adminUrl: string, folders: Record<string, string> = FOLDERS) => {
     const reports: Record<string, { applied: string[]; url: string }> = {};
     for (const [name, path] of Object.entries(folders)) {
-      const target = { adminUrl, database: name, role: name, folder: resolve(ROOT, path) };
+      const target = { adminUrl, database: name, role: name, folder: path };
       reports[name] = await applyMigrations(target);
     }
     return reports;
@@ -74,7 +70,7 @@ describe.each(SERVERS)('an administrator who is no superuser, on $bin', (binarie
     for (const { url } of Object.values(second)) await query(url, 'select 1');
 
     const newer = join(folder, 'newer');
-    cpSync(resolve(ROOT, FOLDERS.dak_log), newer, { recursive: true });
+    cpSync(FOLDERS.dak_log, newer, { recursive: true });
     mkdirSync(join(newer, '20990101000000_more'));
     writeFileSync(join(newer, '20990101000000_more/migration.sql'), 'create table more (id int)');
     const third = await migrateAll(urlOf('ops', 'first'), { dak_log: newer });
@@ -97,7 +93,7 @@ describe.each(SERVERS)('an administrator who is no superuser, on $bin', (binarie
         where rolname like 'dak\\_%' and rolname <> 'dak_admin'
           and not (rolsuper or rolcreatedb or rolcreaterole or rolbypassrls) and rolcanlogin`,
     );
-    expect(roles).toHaveLength(4);
+    expect(roles).toHaveLength(DATABASES.length);
     // A role with extra rights is corrected where the administrator may do that.
     await query(server.details['adminUrl']!, 'alter role dak_mail createdb');
     await migrateAll(urlOf('ops', 'second'), { dak_mail: FOLDERS.dak_mail });
