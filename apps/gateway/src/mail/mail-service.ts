@@ -1,4 +1,4 @@
-import { RULE_LIMITS } from '@dak/contracts/api';
+import { RULE_LIMITS, TEMPLATE_LIMITS } from '@dak/contracts/api';
 import { DomainError, uuidv7 } from '@dak/kernel';
 import type { CallOptions, Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend/backend';
@@ -33,9 +33,8 @@ const LIMITS = {
   attachment_bytes: 20 * MB,
   attachments_per_message: 20,
   mail_body_bytes: 2 * MB,
-  templates: 1_000,
-  template_body_bytes: 200 * 1024,
   domains: 100,
+  ...TEMPLATE_LIMITS,
   ...RULE_LIMITS,
 };
 

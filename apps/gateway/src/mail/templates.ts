@@ -1,44 +1,22 @@
 import { z } from 'zod';
 import {
-  TEMPLATE_VARIABLE_TYPES,
+  CreateTemplate,
+  PreviewTemplate,
   TemplatePreviewRecord,
   TemplateRecord,
   TemplateVersionRecord,
+  UpdateTemplate,
 } from '@dak/contracts/api';
-import { TemplateContent } from '@dak/contracts/mail';
+import { PreviewTemplateRequest, TemplateContent } from '@dak/contracts/mail';
+import { messageOf, sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { jsonField, sentFields } from '@dak/contracts/requests';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { created } from './submissions';
 
 const common = { tag: 'templates' } as const;
 const template = { 200: { description: 'The template', schema: TemplateRecord } };
-
-const variable = z.object({
-  name: z.string().min(1).max(64),
-  type: z.enum(TEMPLATE_VARIABLE_TYPES),
-  required: z.boolean().optional(),
-  fallback: z.unknown().optional().meta({ description: 'Used where no value is given.' }),
-  description: z.string().max(500).nullable().optional(),
-});
-
-const createBody = z.object({
-  name: z.string().min(1).max(200),
-  alias: z.string().max(63).nullable().optional().meta({
-    description: 'A name for programs, unique among the templates of the organization.',
-  }),
-  subject: z.string().nullable().optional(),
-  body_text: z.string().nullable().optional().meta({
-    description: 'Made from body_html when absent.',
-  }),
-  body_html: z.string().nullable().optional().meta({
-    description: 'Sanitized; rules of <style> elements are written into style attributes.',
-  }),
-  variables: z.array(variable).max(100).optional(),
-});
-const changeBody = createBody.partial();
 
 const versionParams = z.object({
   id: z.uuid(),
@@ -70,10 +48,12 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       path: '/templates',
       summary: 'Create a template',
       description: SYNTAX,
-      request: { body: createBody },
+      request: { body: CreateTemplate },
       responses: { 201: { description: 'The template', schema: TemplateRecord } },
       handler: async ({ body, call }) =>
-        created(await templates.createTemplate({ content: toContent(body) }, call)),
+        created(
+          await templates.createTemplate({ content: messageOf(TemplateContent, body) }, call),
+        ),
     }),
     defineRoute({
       ...common,
@@ -92,14 +72,14 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       summary: 'Update a template',
       description: 'Makes a new version; earlier ones stay as they are.',
       versioned: true,
-      request: { params: idParams, body: changeBody },
+      request: { params: idParams, body: UpdateTemplate },
       responses: template,
       handler: async ({ params, body, ifMatch, call }) => {
         const request = {
           id: params.id,
           expectedVersion: ifMatch ?? undefined,
-          fields: sentFields(createBody.shape, body),
-          content: toContent(body),
+          fields: sentFields(UpdateTemplate.shape, body),
+          content: messageOf(TemplateContent, body),
         };
         return documentReply(200, await templates.updateTemplate(request, call));
       },
@@ -122,13 +102,10 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       path: '/templates/{id}/preview',
       summary: 'Render a template',
       idempotency: 'none',
-      request: {
-        params: idParams,
-        body: z.object({ variables: z.record(z.string(), z.unknown()).optional() }),
-      },
+      request: { params: idParams, body: PreviewTemplate },
       responses: { 200: { description: 'The mail as it would be', schema: TemplatePreviewRecord } },
       handler: async ({ params, body, call }) => {
-        const request = { id: params.id, variablesJson: jsonField(body.variables) };
+        const request = messageOf(PreviewTemplateRequest, body, { id: params.id });
         const { json } = await templates.previewTemplate(request, call);
         return { status: 200, json };
       },
@@ -161,15 +138,4 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
         documentReply(200, await templates.getTemplateVersion(params, call)),
     }),
   ];
-}
-
-function toContent(body: z.output<typeof changeBody>): TemplateContent {
-  return TemplateContent.fromPartial({
-    name: body.name ?? '',
-    alias: body.alias ?? undefined,
-    subject: body.subject ?? '',
-    bodyText: body.body_text ?? undefined,
-    bodyHtml: body.body_html ?? undefined,
-    variablesJson: jsonField(body.variables),
-  });
 }

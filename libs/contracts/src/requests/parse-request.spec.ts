@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fault, parseRequest } from './parse-request';
-import { closedShape, idListShape, lineShape } from './request-shapes';
+import { closedShape, idListShape, lineShape, longTextShape } from './request-shapes';
 
 const ID = '6A1F0A3E-3C1F-4F5E-9D7A-0D8F6A7B8C9D';
 const schema = z.object({
@@ -29,4 +29,16 @@ it.each([
   [{ name: 'a', part: { a: 1, b: 2 } }, 'invalid_request', 'part.b is not a member of it: use a.'],
 ])('refuses %j with the code %s', (value, code, message) => {
   expect(() => parseRequest(schema, value)).toThrow(expect.objectContaining({ code, message }));
+});
+
+it('says a fault of another kind as that kind', () => {
+  const body = z.object({ text: longTextShape(4, 'body_too_large', 'Attach it as a file.') });
+  expect(parseRequest(body, { text: 'a\0\ud800' })).toEqual({ text: 'a\ufffd' });
+  expect(() => parseRequest(body, { text: 'äöü' })).toThrow(
+    expect.objectContaining({
+      kind: 'too_large',
+      code: 'body_too_large',
+      message: 'text must not be larger than 4 bytes. Attach it as a file.',
+    }),
+  );
 });

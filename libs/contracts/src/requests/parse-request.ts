@@ -1,5 +1,11 @@
 import type { z } from 'zod';
-import { InvalidError, type ErrorCode } from '@dak/kernel';
+import {
+  DomainError,
+  InvalidError,
+  type DomainErrorArguments,
+  type ErrorCode,
+  type ErrorKind,
+} from '@dak/kernel';
 import { describeIssue } from './validation-sentence';
 
 const MAX_SENTENCES = 3;
@@ -8,7 +14,8 @@ const MAX_SENTENCES = 3;
  * A request as its schema describes it. The gateway parses what clients send, the service what
  * reaches it; both say the same.
  * @param where `the body` or `the query`, named when the fault is not in one field
- * @throws InvalidError with a sentence for each of the first three faults, and the code of the first (see {@link fault})
+ * @throws InvalidError with a sentence for each of the first three faults, and the code of the first; a DomainError
+ *   when that is of another kind (see {@link fault})
  */
 export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,
@@ -19,19 +26,24 @@ export function parseRequest<Schema extends z.ZodType>(
   if (result.success) return result.data;
   const { issues } = result.error;
   const sentences = issues.slice(0, MAX_SENTENCES).map((issue) => describeIssue(issue, where));
+  const message = sentences.join(' ');
   const [first] = issues;
-  const code = first?.code === 'custom' ? (first.params as Partial<Fault>)?.code : undefined;
-  throw new InvalidError(sentences.join(' '), code);
+  const own = first?.code === 'custom' ? (first.params as Partial<Fault> | undefined) : undefined;
+  if (own?.kind === undefined) throw new InvalidError(message);
+  if (own.kind === 'invalid') throw new InvalidError(message, own.code);
+  throw new DomainError(...([own.kind, own.code, message] as DomainErrorArguments));
 }
 
-interface Fault {
-  readonly code: ErrorCode<'invalid'>;
-}
+type Fault = { [Kind in ErrorKind]: { kind: Kind; code: ErrorCode<Kind> } }[ErrorKind];
 
 /**
  * What a schema's `refine` says of a fault that has an error code of its own.
  * @param sentence reads on after the field's name, or stands alone when it begins with a capital letter
  */
-export function fault(code: Fault['code'], sentence: string) {
-  return { error: sentence, params: { code } };
+export function fault<Kind extends ErrorKind = 'invalid'>(
+  code: ErrorCode<Kind>,
+  sentence: string,
+  kind = 'invalid' as Kind,
+) {
+  return { error: sentence, params: { kind, code } };
 }

@@ -1,4 +1,6 @@
+import type { ErrorCode } from '@dak/kernel';
 import { z } from 'zod';
+import { fault } from './parse-request';
 
 const MAX_METADATA_KEYS = 64;
 
@@ -28,6 +30,19 @@ export const lineShape = (max: number) => {
     .max(max)
     .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), sentence);
 };
+
+/** Without U+0000 and halves of surrogate pairs, which the database cannot hold. */
+export const textShape = z.string().overwrite((text) => text.toWellFormed().replaceAll('\0', ''));
+
+/**
+ * A {@link textShape} with a limit in bytes of UTF-8.
+ * @param hint what to do instead, as a sentence
+ */
+export const longTextShape = (maxBytes: number, code: ErrorCode<'too_large'>, hint: string) =>
+  textShape.refine(
+    (text) => text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes,
+    fault<'too_large'>(code, `must not be larger than ${maxBytes} bytes. ${hint}`, 'too_large'),
+  );
 
 /** A merge patch (RFC 7396) of a record's metadata: null removes a key. */
 export const metadataPatch = z

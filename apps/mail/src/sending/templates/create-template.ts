@@ -1,15 +1,14 @@
 import { actorOf, type Clock, ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
+import { TEMPLATE_LIMITS } from '@dak/contracts/api';
 import { TemplateContent, type CreateTemplateRequest, type Document } from '@dak/contracts/mail';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { isUniqueViolation, type Database } from '@dak/platform/postgres';
 import { idempotent } from '@dak/platform/idempotency';
 import { loadTemplate } from './load-template';
-import { TEMPLATE_FIELDS, withTemplateFields } from './template-content';
+import { newTemplate } from './template-content';
 import { templateDocument } from './template-record';
 import { countTemplates, insertTemplate, insertVersion, lockTemplateCount } from './template-store';
-
-export const MAX_TEMPLATES = 1000;
 
 /** @throws ConflictError `alias_taken`, RefusedError `template_limit` */
 export function createTemplate(
@@ -19,18 +18,14 @@ export function createTemplate(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  const content = withTemplateFields(
-    null,
-    TEMPLATE_FIELDS,
-    request.content ?? TemplateContent.fromPartial({}),
-  );
+  const content = newTemplate(request.content ?? TemplateContent.fromPartial({}));
   return unlessAliasTaken(
     deps.database.inTenant(organizationId, (tx) =>
       idempotent(tx, context, async () => {
         await lockTemplateCount(tx, organizationId);
-        if ((await countTemplates(tx, organizationId)) >= MAX_TEMPLATES) {
+        if ((await countTemplates(tx, organizationId)) >= TEMPLATE_LIMITS.templates) {
           throw new RefusedError(
-            `The organization has ${MAX_TEMPLATES} templates, which is the limit. Delete one that is not used.`,
+            `The organization has ${TEMPLATE_LIMITS.templates} templates, which is the limit. Delete one that is not used.`,
             'template_limit',
           );
         }

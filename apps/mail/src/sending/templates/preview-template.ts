@@ -1,5 +1,6 @@
-import type { TemplatePreviewRecord } from '@dak/contracts/api';
+import { PreviewTemplate, type TemplatePreviewRecord } from '@dak/contracts/api';
 import type { Document, PreviewTemplateRequest } from '@dak/contracts/mail';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import { htmlToPlainText } from '@dak/formats/html';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
@@ -15,10 +16,11 @@ export async function previewTemplate(
   request: PreviewTemplateRequest,
   { principal: { organizationId } }: CallContext,
 ): Promise<Document> {
+  const { variables } = parseRequest(PreviewTemplate, requestOf(request));
   const row = await database.inTenant(organizationId, (tx) =>
     loadTemplate(tx, organizationId, request.id),
   );
-  const { values, missing } = resolveVariables(row.variables, request.variablesJson, 'variables');
+  const { values, missing } = resolveVariables(row.variables, variables, 'variables');
   const { subject, bodyText, bodyHtml } = renderTemplate(contentOfRow(row), values);
   const preview: TemplatePreviewRecord = {
     subject,

@@ -1,6 +1,6 @@
 import { DomainError } from '@dak/kernel';
 import type { TemplatePart } from './template-tags';
-import type { ListItem, Scalar, TemplateValue } from './template-variable';
+import type { TemplateListItem, TemplateScalar, TemplateValue } from '@dak/contracts/api';
 
 /**
  * Characters of one field, of which every tag counts for one at least, each time that it is filled in. Lists inside
@@ -37,7 +37,7 @@ export function renderTags(
     spend(Math.max(1, piece.length));
     pieces.push(piece);
   };
-  const render = (some: readonly TemplatePart[], items: readonly ListItem[]): void => {
+  const render = (some: readonly TemplatePart[], items: readonly TemplateListItem[]): void => {
     for (const part of some) {
       if (part.kind === 'text') {
         put(part.text);
@@ -68,7 +68,7 @@ export function renderTags(
 
 function lookUp(
   name: string,
-  items: readonly ListItem[],
+  items: readonly TemplateListItem[],
   values: ReadonlyMap<string, TemplateValue>,
 ): TemplateValue {
   const item = items.at(-1);
@@ -88,10 +88,10 @@ function textOf(value: TemplateValue): string {
   return value === null || isList(value) ? '' : String(value);
 }
 
-function isList(value: TemplateValue): value is readonly ListItem[] {
+function isList(value: TemplateValue): value is TemplateListItem[] {
   return Array.isArray(value);
 }
 
-function isRecord(item: ListItem): item is Readonly<Record<string, Scalar>> {
+function isRecord(item: TemplateListItem): item is Readonly<Record<string, TemplateScalar>> {
   return typeof item === 'object' && item !== null;
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { TemplateContent as ContentMessage } from '@dak/contracts/mail';
 import { htmlTokens } from '@dak/formats/html';
 import { renderTemplate } from './render-template';
-import { TEMPLATE_FIELDS, withTemplateFields, type TemplateContent } from './template-content';
+import { newTemplate, type TemplateContent } from './template-content';
 import { resolveVariables } from './template-variable';
 
 interface Declared {
@@ -15,9 +15,7 @@ interface Declared {
 }
 
 function saved(fields: Declared): TemplateContent {
-  return withTemplateFields(
-    null,
-    TEMPLATE_FIELDS,
+  return newTemplate(
     ContentMessage.fromPartial({
       name: 'Test',
       subject: fields.subject ?? '',
@@ -30,8 +28,7 @@ function saved(fields: Declared): TemplateContent {
 
 function filled(fields: Declared, variables: Record<string, unknown> = {}) {
   const content = saved(fields);
-  const json = Buffer.from(JSON.stringify(variables));
-  const { values, missing } = resolveVariables(content.variables, json, 'template_variables');
+  const { values, missing } = resolveVariables(content.variables, variables, 'template_variables');
   return { ...renderTemplate(content, values), missing, kept: content };
 }
 

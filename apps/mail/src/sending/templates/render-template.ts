@@ -1,15 +1,17 @@
+import { CreateTemplate, type TemplateValue } from '@dak/contracts/api';
+import { parseRequest } from '@dak/contracts/requests';
 import { escapeHtml, sanitizeHtml } from '@dak/formats/html';
-import { parseSubject } from '../../conversations/messages/parse-subject';
 import { renderTags } from './render-tags';
 import type { TemplateContent } from './template-content';
 import { parseTags } from './template-tags';
-import type { TemplateValue } from './template-variable';
 
 export interface RenderedTemplate {
   readonly subject: string;
   readonly bodyText: string | null;
   readonly bodyHtml: string | null;
 }
+
+const Rendered = CreateTemplate.pick({ subject: true });
 
 /**
  * Subject and bodies with the values in them: escaped in HTML, as they are in text, on one line in
@@ -22,9 +24,12 @@ export function renderTemplate(
 ): RenderedTemplate {
   const fill = (source: string, field: string, write: (value: string) => string) =>
     renderTags(parseTags(source, field, null), values, field, write);
-  const { subject, bodyText, bodyHtml } = content;
+  const { bodyText, bodyHtml } = content;
+  const { subject } = parseRequest(Rendered, {
+    subject: fill(content.subject, 'subject', onOneLine),
+  });
   return {
-    subject: parseSubject(fill(subject, 'subject', onOneLine)),
+    subject,
     bodyText: bodyText === null ? null : fill(bodyText, 'body_text', (value) => value),
     bodyHtml:
       bodyHtml === null

@@ -12,7 +12,7 @@ export interface FilledTemplate extends RenderedTemplate {
 
 /**
  * A version of a template, by default the newest, with these values in it, ready to be sent.
- * @param variables by name, or the JSON of it; absent ones have their fallback
+ * @param variables by name: absent ones have their fallback
  * @throws InvalidError `unknown_template`, `missing_variables` naming all of them, `unknown_variable`,
  * and for values of the wrong type
  */
@@ -20,7 +20,7 @@ export async function renderTemplateFor(
   tx: SqlExecutor,
   organizationId: string,
   templateId: string,
-  variables: Readonly<Record<string, unknown>> | Uint8Array,
+  variables: Readonly<Record<string, unknown>>,
   version: number | null = null,
 ): Promise<FilledTemplate> {
   const row = isUuid(templateId)
@@ -32,8 +32,7 @@ export async function renderTemplateFor(
       'unknown_template',
     );
   }
-  const json = variables instanceof Uint8Array ? variables : Buffer.from(JSON.stringify(variables));
-  const { values, missing } = resolveVariables(row.variables, json, 'template_variables');
+  const { values, missing } = resolveVariables(row.variables, variables, 'template_variables');
   if (missing.length > 0) {
     throw new InvalidError(
       `template_variables lacks ${missing.join(', ')}, which the template requires. Give a value for each.`,

@@ -5,7 +5,7 @@ import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { unlessAliasTaken } from './create-template';
 import { loadOwnTemplate, loadTemplate } from './load-template';
-import { isSameContent, withTemplateFields } from './template-content';
+import { changedTemplate, isSameContent } from './template-content';
 import { contentOfRow, templateDocument } from './template-record';
 import { insertVersion, setTemplateVersion } from './template-store';
 
@@ -29,7 +29,7 @@ export function updateTemplate(
       }
       const before = contentOfRow(row);
       const sent = request.content ?? TemplateContent.fromPartial({});
-      const content = withTemplateFields(before, fields, sent);
+      const content = changedTemplate(before, fields, sent);
       if (isSameContent(before, content)) return templateDocument(row);
       const at = new Date(deps.clock()).toISOString();
       const version = row.version + 1;

@@ -53,6 +53,7 @@ export const TemplatePreviewRecord = z.object({
   missing: z.array(z.string()).describe('Required variables without a value'),
 });
 
+export type TemplateVariableType = (typeof TEMPLATE_VARIABLE_TYPES)[number];
 export type TemplateVariableRecord = z.infer<typeof TemplateVariableRecord>;
 export type TemplateRecord = z.infer<typeof TemplateRecord>;
 export type TemplateVersionRecord = z.infer<typeof TemplateVersionRecord>;
