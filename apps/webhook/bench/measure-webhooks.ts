@@ -69,7 +69,7 @@ export async function openStand(adminUrl: string, urls: readonly string[]): Prom
   for (const url of urls) {
     const { id } = await api.createEndpoint(
       {
-        ...{ url, description: '', eventTypes: [], mailboxIds: [], ordering: '', headers: {} },
+        ...{ url, description: '', eventTypes: [], mailboxIds: [], ordering: 'none', headers: {} },
         ...{ enabled: true, ownSecret: false },
       },
       { principal, requestId: 'bench', deadline: Date.now() + 10_000 },

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ChangeWebhookSecret } from '@dak/contracts/api';
 import { MAX_RESPONSE_BYTES } from '@dak/platform/guarded-http';
 import { FAILURES_APART_MS, GIVE_UP_AFTER_MS } from '../src/decisions/auto-disable';
 import { JITTER, MAX_ATTEMPTS, MAX_RETRY_AFTER_MS, WAITS } from '../src/decisions/retry-schedule';
 import { LONGEST_BLOCK_MS } from '../src/decisions/settle-attempt';
 import { MAX_RESPONSE_CHARACTERS } from '../src/lanes/attempt';
 import { DEFAULT_TIMEOUT_MS } from '../src/lanes/lane-config';
-import { DEFAULT_OVERLAP_HOURS } from '../src/secrets/replace-secret';
 
 const UNITS = [
   ['day', 86_400_000],
@@ -44,13 +44,15 @@ const STATEMENTS: Record<string, readonly string[]> = {
     `makes a wait longer, up to ${duration(MAX_RETRY_AFTER_MS)};`,
     `So do ${duration(GIVE_UP_AFTER_MS)} without a success, if another event failed ${duration(FAILURES_APART_MS)} after`,
     `they wait for each other, for ${duration(LONGEST_BLOCK_MS)} at most;`,
-    `(${DEFAULT_OVERLAP_HOURS} hours by default)`,
+    `(${ChangeWebhookSecret.parse({}).overlap_hours} hours by default)`,
   ],
-  'libs/contracts/src/api/webhook-records.ts': [
+  'libs/contracts/src/api/webhooks/webhook-records.ts': [
     `no success for ${duration(GIVE_UP_AFTER_MS)};`,
     `First ${MAX_RESPONSE_CHARACTERS.toLocaleString('en').replace(',', ' ')} characters`,
   ],
-  'apps/gateway/src/webhooks/webhook-bodies.ts': [`for ${duration(LONGEST_BLOCK_MS)} at most.`],
+  'libs/contracts/src/api/webhooks/webhook-requests.ts': [
+    `for ${duration(LONGEST_BLOCK_MS)} at most.`,
+  ],
 };
 
 const WORDS = 'an?|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve';

@@ -102,7 +102,7 @@ describe('managing webhooks', () => {
     it.each([
       [{ url: 'https://10.0.0.8/x' }, /^url must lead to a public address/],
       [{ url: 'https://1.1.1.1:22/' }, /^url must use port/],
-      [{ eventTypes: ['mail.eaten'] }, /mail\.eaten.*use mail\.received/],
+      [{ eventTypes: ['mail.eaten'] }, /^event_types\[0\] must be one of "mail.received"/],
       [{ ordering: 'random' }, /^ordering must be/],
       [{ headers: { Host: 'x' } }, /must not set Host/],
       [{ headers: { 'webhook-id': 'x' } }, /must not set webhook-id/],

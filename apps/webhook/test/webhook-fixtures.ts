@@ -172,7 +172,7 @@ export const endpointRequest = (url: string, change: object = {}) => ({
   description: '',
   eventTypes: [],
   mailboxIds: [],
-  ordering: '',
+  ordering: 'none',
   headers: {},
   enabled: true,
   ownSecret: false,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   DELIVERY_STATES,
+  ReplayWebhook,
   WebhookAttemptRecord,
   WebhookDeliveryDetail,
   WebhookDeliveryRecord,
@@ -9,7 +10,6 @@ import {
 import { defineRoute, idParams, pageFields, pageOf, queryTime, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';
-import { eventTypes } from './webhook-bodies';
 import type { WebhookClients } from './webhook-clients';
 
 const common = { tag: 'webhooks' } as const;
@@ -35,20 +35,6 @@ const listQuery = z.object({
   since: queryTime().optional().meta({ description: 'Events at or after this time.' }),
   until: queryTime().optional().meta({ description: 'Events before this time.' }),
 });
-
-const time = z.iso.datetime({ offset: true });
-
-const replayBody = z
-  .object({
-    since: time,
-    until: time.optional().meta({ description: 'Absent: now.' }),
-    types: eventTypes.optional().meta({ description: 'Empty or absent: all.' }),
-    only_failed: z.boolean().optional().meta({
-      default: false,
-      description: 'Only events of which no delivery to this webhook has succeeded.',
-    }),
-  })
-  .meta({ id: 'ReplayWebhook' });
 
 /** What was sent to a webhook, and sending it again. */
 export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Route[] {
@@ -126,7 +112,7 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
       summary: 'Replay events of a period',
       description:
         'A job that goes on by itself: GET …/replays/{rid} tells how far it is. Events keep their webhook-id, so receivers that remember it see no duplicates.',
-      request: { params: idParams, body: replayBody },
+      request: { params: idParams, body: ReplayWebhook },
       responses: { 202: { description: 'The replay', schema: replay } },
       handler: async (context) => {
         const { params, body, call } = context;
@@ -135,8 +121,8 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
             endpointId: params.id,
             since: new Date(body.since),
             until: dateOf(body.until),
-            eventTypes: body.types ?? [],
-            onlyFailed: body.only_failed ?? false,
+            eventTypes: body.types,
+            onlyFailed: body.only_failed,
           },
           call,
         );

@@ -1,24 +1,22 @@
 import { z } from 'zod';
 import {
+  ChangeWebhookSecret,
   CreatedWebhookRecord,
+  CreateWebhook,
+  TestWebhook,
+  UpdateWebhook,
   WebhookDeliveryRecord,
   WebhookRecord,
   WebhookSecretRecord,
 } from '@dak/contracts/api';
-import { EVENT_KINDS } from '@dak/contracts/events';
+import { messageOf, sentFields } from '@dak/contracts/requests';
+import { CreateEndpointRequest, UpdateEndpointRequest } from '@dak/contracts/webhook';
 import { InvalidError } from '@dak/kernel';
 import type { CallOptions } from '@dak/platform/grpc';
 import type { RouteParts } from '../backend/backend';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';
-import {
-  createWebhookBody,
-  secretBody,
-  toCreateEndpoint,
-  toUpdateEndpoint,
-  updateWebhookBody,
-} from './webhook-bodies';
 import type { WebhookClients } from './webhook-clients';
 
 const common = { tag: 'webhooks' } as const;
@@ -27,11 +25,6 @@ const webhook = WebhookRecord.meta({ id: 'Webhook' });
 const created = CreatedWebhookRecord.meta({ id: 'CreatedWebhook' });
 const secret = WebhookSecretRecord.meta({ id: 'WebhookSecret' });
 const delivery = WebhookDeliveryRecord.meta({ id: 'WebhookDelivery' });
-
-const testBody = z
-  .object({ event_type: z.enum(EVENT_KINDS).optional().meta({ default: 'mail.received' }) })
-  .meta({ id: 'WebhookTest' })
-  .prefault({});
 
 /** Webhooks: a regular user has their own, an admin all of the organization. */
 export function endpointRoutes(
@@ -73,12 +66,15 @@ export function endpointRoutes(
       summary: 'Create a webhook',
       description:
         'Events that you may see go to the URL from now on, signed as Standard Webhooks has it. The secret is that of the organization unless own_secret is true; it is made with the first webhook, and an admin learns it by replacing it: PUT /settings/webhook-secret.',
-      request: { body: createWebhookBody },
+      request: { body: CreateWebhook },
       responses: { 201: { description: 'The webhook', schema: created } },
       handler: async (context) => {
         const { body, call } = context;
         await requireVisible(body.mailbox_ids, call);
-        const document = await webhooks.createEndpoint(toCreateEndpoint(body), call);
+        const document = await webhooks.createEndpoint(
+          messageOf(CreateEndpointRequest, body),
+          call,
+        );
         return {
           ...documentReply(201, document),
           headers: { Location: `/api/v1/webhooks/${document.id}` },
@@ -103,12 +99,16 @@ export function endpointRoutes(
       description:
         'headers replaces all of them. enabled: true also ends a disablement by Dak; what was not sent meanwhile is sent by a replay.',
       versioned: true,
-      request: { params: idParams, body: updateWebhookBody },
+      request: { params: idParams, body: UpdateWebhook },
       responses: { 200: { description: 'The webhook', schema: webhook } },
       handler: async (context) => {
         const { params, body, ifMatch, call } = context;
         await requireVisible(body.mailbox_ids, call);
-        const request = toUpdateEndpoint(params.id, ifMatch, body);
+        const request = messageOf(UpdateEndpointRequest, body, {
+          id: params.id,
+          version: ifMatch ?? undefined,
+          fields: sentFields(UpdateWebhook.shape, body),
+        });
         return documentReply(200, await webhooks.updateEndpoint(request, call));
       },
     }),
@@ -133,7 +133,7 @@ export function endpointRoutes(
       summary: 'Rotate a webhook secret',
       description:
         'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets.',
-      request: { params: idParams, body: secretBody },
+      request: { params: idParams, body: ChangeWebhookSecret },
       responses: { 200: { description: 'The secret', schema: secret } },
       handler: async (context) => {
         const { params, body, call } = context;
@@ -149,12 +149,12 @@ export function endpointRoutes(
       method: 'POST',
       path: '/webhooks/{id}/test',
       summary: 'Send a test event to a webhook',
-      request: { params: idParams, body: testBody },
+      request: { params: idParams, body: TestWebhook },
       responses: { 202: { description: 'The delivery, on its way', schema: delivery } },
       handler: async ({ params, body, call }) =>
         documentReply(
           202,
-          await webhooks.sendTest({ id: params.id, eventType: body.event_type ?? '' }, call),
+          await webhooks.sendTest({ id: params.id, eventType: body.event_type }, call),
         ),
     }),
   ];

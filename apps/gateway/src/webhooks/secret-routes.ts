@@ -1,7 +1,6 @@
-import { WebhookSecretRecord, WebhookSecretState } from '@dak/contracts/api';
+import { ChangeWebhookSecret, WebhookSecretRecord, WebhookSecretState } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { secretBody } from './webhook-bodies';
 import type { WebhookClients } from './webhook-clients';
 
 const settings = {
@@ -30,7 +29,7 @@ export function secretRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Ro
       summary: "Set the organization's webhook secret",
       description:
         'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets, so that receivers can change over without losing an event.',
-      request: { body: secretBody },
+      request: { body: ChangeWebhookSecret },
       responses: {
         200: {
           description: 'The secret',

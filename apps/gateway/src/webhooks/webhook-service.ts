@@ -1,3 +1,4 @@
+import { WEBHOOK_LIMITS } from '@dak/contracts/api';
 import { DomainError, uuidv7 } from '@dak/kernel';
 import type { CallOptions, Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend/backend';
@@ -9,9 +10,6 @@ import { webhookKeepers } from './webhook-keepers';
 
 const ANNOUNCE_WITHIN_MS = 10_000;
 
-/** What the webhook service accepts, for `/capabilities`. */
-const LIMITS = { webhooks_per_organization: 50, webhook_body_bytes: 20_480 };
-
 /** What the gateway needs of the webhook service behind `channel`: its routes, and whom it tells of organizations and people. */
 export function webhookService(channel: Channel): Backend {
   const clients = createWebhookClients(channel);
@@ -21,7 +19,7 @@ export function webhookService(channel: Channel): Backend {
       ...deliveryRoutes(clients),
       ...secretRoutes(clients),
     ],
-    serviceLimits: LIMITS,
+    serviceLimits: WEBHOOK_LIMITS,
     keepers: webhookKeepers(clients.retention),
     seesWebhook: async (id, call) => {
       try {

@@ -52,6 +52,7 @@ const WIDER: [what: string, former: Schema, current: Schema][] = [
   ['a limit is raised', { ...text, maxLength: 9 }, { ...text, maxLength: 10 }],
   ['a limit goes', { ...text, maxLength: 9 }, text],
   ['a format goes', { ...text, format: 'uuid' }, text],
+  ['a default appears', text, { ...text, default: 'a' }],
   ['a variant is added', variant('a'), { anyOf: [variant('a'), variant('b')] }],
   ['its description changes', { ...text, description: 'a' }, { ...text, description: 'b' }],
 ];
@@ -90,6 +91,7 @@ const MORE: typeof TIGHTER = [
   ['a member is always there', record({ name: text }), record({ name: text }, ['name'])],
   ['it is never null', { anyOf: [text, nothing] }, text],
   ['an enum grows', { ...text, enum: ['a'] }, { ...text, enum: ['a', 'b'] }],
+  ['a default appears', text, { ...text, default: 'a' }],
   ['a variant is added', variant('a'), { anyOf: [variant('a'), variant('b')] }],
   ['a limit changes', { ...text, maxLength: 9 }, { ...text, maxLength: 10 }],
 ];

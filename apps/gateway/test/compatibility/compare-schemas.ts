@@ -66,6 +66,8 @@ export class SchemaComparison {
       return [`${place} is ${String(current['type'])}, was ${String(former['type'])}`];
     const changed = [...new Set([...Object.keys(former), ...Object.keys(current)])]
       .filter((key) => !RULED.has(key) && !TEXTS.has(key))
+      // A default that is documented now, or wrongly was in a patch, changes nothing.
+      .filter((key) => key !== 'default' || (key in former && key in current))
       .filter((key) => !isDeepStrictEqual(former[key], current[key]))
       .map((key) => `${place}: ${key} changed`);
     return [

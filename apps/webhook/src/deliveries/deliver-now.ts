@@ -1,6 +1,8 @@
 import type { Document, RetryDeliveryRequest, SendTestRequest } from '@dak/contracts/webhook';
-import { EVENT_KINDS, eventBody, exampleEvent, type EventKind } from '@dak/contracts/events';
-import { ConflictError, ForbiddenError, InvalidError, uuidv7 } from '@dak/kernel';
+import { TestWebhook } from '@dak/contracts/api';
+import { eventBody, exampleEvent } from '@dak/contracts/events';
+import { parseRequest } from '@dak/contracts/requests';
+import { ConflictError, ForbiddenError, uuidv7 } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
@@ -24,10 +26,7 @@ export async function sendTest(
   context: CallContext,
 ): Promise<Document> {
   const { organizationId } = context.principal;
-  const kind = (eventType || 'mail.received') as EventKind;
-  if (!EVENT_KINDS.includes(kind)) {
-    throw new InvalidError(`event_type must be one of ${EVENT_KINDS.join(', ')}.`);
-  }
+  const { event_type: kind } = parseRequest(TestWebhook, { event_type: eventType || undefined });
   const document = await deps.database.inTenant(organizationId, (tx) =>
     idempotent(tx, context, async () => {
       requireEnabled(await loadEndpoint(tx, context.principal, endpointId));

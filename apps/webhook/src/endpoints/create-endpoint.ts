@@ -1,4 +1,5 @@
-import type { CreatedWebhookRecord } from '@dak/contracts/api';
+import { CreateWebhook, WEBHOOK_LIMITS, type CreatedWebhookRecord } from '@dak/contracts/api';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import type { CreateEndpointRequest, Document } from '@dak/contracts/webhook';
 import { ConflictError, uuidv7 } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
@@ -7,9 +8,8 @@ import { jsonBytes } from '@dak/platform/paging';
 import { saveCaller } from '@dak/platform/tenant-directory';
 import { ensureTenantSecret, replaceSecret } from '../secrets/replace-secret';
 import { idempotentSealed } from '../secrets/sealed-answer';
-import { MAX_ENDPOINTS, checkSettings } from './endpoint';
+import { headerColumns, hostOf, requireUrl } from './endpoint';
 import { makersOf, requireScopesFor } from './endpoint-makers';
-import type { EndpointColumns } from './endpoint-row';
 import { insertEndpoint, loadEndpoint, lockEndpointCount } from './endpoint-store';
 import { renderEndpoint } from './render-endpoint';
 import type { WebhookDeps } from './webhook-deps';
@@ -26,58 +26,30 @@ export async function createEndpoint(
   const { database, sealing, clock } = deps;
   const { principal } = context;
   const { organizationId } = principal;
-  const settings = {
-    url: request.url,
-    description: request.description,
-    eventTypes: request.eventTypes,
-    mailboxIds: request.mailboxIds,
-    ordering: (request.ordering || 'none') as EndpointColumns['ordering'],
-    headers: request.headers,
-    enabled: request.enabled,
-    ratePerSecond: request.ratePerSecond ?? null,
-    maxConcurrency: request.maxConcurrency ?? null,
-    timeoutMs: request.timeoutMs ?? null,
-  };
-  checkSettings(settings, deps.allowance);
-  requireScopesFor(principal, settings.eventTypes);
+  const { own_secret, headers, ...settings } = parseRequest(CreateWebhook, requestOf(request));
+  requireUrl(settings.url, deps.allowance);
+  requireScopesFor(principal, settings.event_types);
   return database.inTenant(organizationId, (tx) =>
     idempotentSealed(tx, context, sealing, async () => {
       const count = await lockEndpointCount(tx, organizationId);
-      if (count >= MAX_ENDPOINTS) {
+      const max = WEBHOOK_LIMITS.webhooks_per_organization;
+      if (count >= max) {
         throw new ConflictError(
-          `The organization has ${MAX_ENDPOINTS} webhooks, which is the limit: delete one first.`,
+          `The organization has ${max} webhooks, which is the limit: delete one first.`,
           'too_many_webhooks',
         );
       }
       const id = uuidv7(clock());
       await saveCaller(tx, principal);
-      const names = Object.keys(settings.headers);
-      await insertEndpoint(
-        tx,
-        principal,
-        id,
-        {
-          url: settings.url,
-          description: settings.description,
-          event_types: settings.eventTypes,
-          mailbox_ids: settings.mailboxIds,
-          ordering: settings.ordering,
-          header_names: names,
-          sealed_headers:
-            names.length === 0
-              ? null
-              : sealing.seal(JSON.stringify(settings.headers), organizationId),
-          enabled: settings.enabled,
-          rate_per_second: settings.ratePerSecond,
-          max_concurrency: settings.maxConcurrency,
-          timeout_ms: settings.timeoutMs,
-          ...makersOf(principal),
-        },
-        clock(),
-      );
+      const columns = {
+        ...settings,
+        ...headerColumns(headers, sealing, organizationId),
+        ...makersOf(principal),
+      };
+      await insertEndpoint(tx, principal, id, columns, clock());
       const scope = { organizationId, endpointId: id };
-      const own = request.ownSecret
-        ? await replaceSecret(tx, sealing, scope, { overlapHours: 0 }, clock())
+      const own = own_secret
+        ? await replaceSecret(tx, sealing, scope, { overlap_hours: 0 }, clock())
         : null;
       if (own === null) await ensureTenantSecret(tx, sealing, organizationId);
       const row = await loadEndpoint(tx, principal, id);
@@ -86,8 +58,8 @@ export async function createEndpoint(
         target: { type: 'webhook', id },
         details: {
           host: hostOf(settings.url),
-          event_types: settings.eventTypes,
-          mailbox_ids: settings.mailboxIds,
+          event_types: settings.event_types,
+          mailbox_ids: settings.mailbox_ids,
           own_secret: own !== null,
         },
       });
@@ -95,9 +67,4 @@ export async function createEndpoint(
       return { id, version: row.version, json: jsonBytes(record), replayed: false };
     }),
   );
-}
-
-/** The rest of a URL may hold what is not for the audit log. */
-export function hostOf(url: string): string {
-  return new URL(url).host;
 }

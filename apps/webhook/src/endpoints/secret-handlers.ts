@@ -1,10 +1,11 @@
-import type { WebhookSecretState } from '@dak/contracts/api';
+import { ChangeWebhookSecret, type WebhookSecretState } from '@dak/contracts/api';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import type { WebhookServiceService } from '@dak/contracts/webhook';
 import { ForbiddenError, seesWholeOrganization, type Principal } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
-import { DEFAULT_OVERLAP_HOURS, replaceSecret } from '../secrets/replace-secret';
+import { replaceSecret } from '../secrets/replace-secret';
 import { idempotentSealed } from '../secrets/sealed-answer';
 import { selectCurrent, selectOverlapEnd } from '../secrets/secret-store';
 import { loadEndpoint, selectEndpointIds } from './endpoint-store';
@@ -17,18 +18,20 @@ export function createSecretHandlers(
 ): Pick<Handlers<typeof WebhookServiceService, CallContext>, SecretMethods> {
   const { database, sealing, clock, onChanged } = deps;
   return {
-    async rotateSecret({ id, secret, overlapHours }, context) {
+    async rotateSecret(request, context) {
+      const { id } = request;
+      const change = parseRequest(ChangeWebhookSecret, requestOf(request));
       const { principal } = context;
       const { organizationId } = principal;
       const document = await database.inTenant(organizationId, (tx) =>
         idempotentSealed(tx, context, sealing, async () => {
           await loadEndpoint(tx, principal, id, true);
           const scope = { organizationId, endpointId: id };
-          const record = await replaceSecret(tx, sealing, scope, { secret, overlapHours }, clock());
+          const record = await replaceSecret(tx, sealing, scope, change, clock());
           await noteAudit(tx, context, {
             action: 'webhook.secret_rotated',
             target: { type: 'webhook', id },
-            details: { overlap_hours: overlapHours ?? DEFAULT_OVERLAP_HOURS },
+            details: { overlap_hours: change.overlap_hours },
           });
           return { id, version: 0, json: jsonBytes(record), replayed: false };
         }),
@@ -36,19 +39,20 @@ export function createSecretHandlers(
       onChanged([id]);
       return document;
     },
-    async putTenantSecret({ secret, overlapHours }, context) {
+    async putTenantSecret(request, context) {
       requireAdmin(context.principal);
+      const change = parseRequest(ChangeWebhookSecret, requestOf(request));
       const { organizationId } = context.principal;
       const { document, endpointIds } = await database.inTenant(organizationId, async (tx) => ({
         document: await idempotentSealed(tx, context, sealing, async () => {
           const scope = { organizationId, endpointId: null };
-          const record = await replaceSecret(tx, sealing, scope, { secret, overlapHours }, clock());
+          const record = await replaceSecret(tx, sealing, scope, change, clock());
           await noteAudit(tx, context, {
             action: 'webhook_secret.replaced',
             target: { type: 'organization', id: organizationId },
             details: {
-              overlap_hours: overlapHours ?? DEFAULT_OVERLAP_HOURS,
-              is_given: secret !== undefined,
+              overlap_hours: change.overlap_hours,
+              is_given: change.secret !== undefined,
             },
           });
           return { id: organizationId, version: 0, json: jsonBytes(record), replayed: false };

@@ -1,5 +1,6 @@
 import type { Document, StartReplayRequest } from '@dak/contracts/webhook';
-import { EVENT_KINDS } from '@dak/contracts/events';
+import { ReplayWebhook } from '@dak/contracts/api';
+import { parseRequest } from '@dak/contracts/requests';
 import { ConflictError, InvalidError, uuidv7 } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
@@ -20,17 +21,16 @@ export async function startReplay(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  const { endpointId, since, eventTypes, onlyFailed } = request;
-  const until = request.until ?? new Date(deps.clock());
-  if (since === undefined)
-    throw new InvalidError('since is required: a time such as 2026-11-21T00:00:00Z.');
+  const { endpointId } = request;
+  const now = deps.clock();
+  const body = parseRequest(ReplayWebhook, {
+    since: request.since?.toISOString(),
+    until: (request.until ?? new Date(now)).toISOString(),
+    types: request.eventTypes,
+    only_failed: request.onlyFailed,
+  });
+  const { since, until = '', types, only_failed } = body;
   if (until <= since) throw new InvalidError('until must be later than since.');
-  const unknown = eventTypes.find((type) => !(EVENT_KINDS as readonly string[]).includes(type));
-  if (unknown !== undefined) {
-    throw new InvalidError(
-      `types has "${unknown}", which is no event type: use ${EVENT_KINDS.join(', ')}.`,
-    );
-  }
   const document = await deps.database.inTenant(organizationId, (tx) =>
     idempotent(tx, context, async () => {
       const endpoint = await loadEndpoint(tx, principal, endpointId);
@@ -40,14 +40,7 @@ export async function startReplay(
           'webhook_disabled',
         );
       }
-      const range = {
-        endpoint_id: endpointId,
-        since: since.toISOString(),
-        until: until.toISOString(),
-        event_types: eventTypes,
-        only_failed: onlyFailed,
-      };
-      const now = deps.clock();
+      const range = { endpoint_id: endpointId, since, until, event_types: types, only_failed };
       const id = uuidv7(now);
       await insertReplay(tx, {
         ...range,
@@ -60,13 +53,7 @@ export async function startReplay(
       await noteAudit(tx, context, {
         action: 'webhook.replay_started',
         target: { type: 'webhook', id: endpointId },
-        details: {
-          replay_id: id,
-          since: range.since,
-          until: range.until,
-          types: eventTypes,
-          only_failed: onlyFailed,
-        },
+        details: { replay_id: id, since, until, types, only_failed },
       });
       const row = await loadReplay(tx, organizationId, endpointId, id);
       return { id, version: 0, json: jsonBytes(renderReplay(row)), replayed: false };

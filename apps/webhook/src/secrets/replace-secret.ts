@@ -1,5 +1,4 @@
 import { newSecret, parseSecret } from '@dak/formats/standard-webhooks';
-import { InvalidError } from '@dak/kernel';
 import type { WebhookSecretRecord } from '@dak/contracts/api';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { Sealing } from './sealing';
@@ -14,32 +13,26 @@ import {
 } from './secret-store';
 
 const HOUR_MS = 3_600_000;
-export const DEFAULT_OVERLAP_HOURS = 24;
-const MAX_OVERLAP_HOURS = 168;
 
 /**
- * Sets the secret of a scope, given or made. The one so far signs too for the overlap; of an endpoint
- * that had none of its own, that is the organization's.
- * @throws InvalidError when the secret or the overlap is not acceptable
+ * Sets the secret of a scope: the given one or a new one. During the overlap the former secret signs too; for an endpoint
+ * without a secret of its own that is the organization's.
+ * @throws InvalidError for a secret that is not a Standard Webhooks secret
  */
 export async function replaceSecret(
   tx: SqlExecutor,
   sealing: Sealing,
   scope: SecretScope,
-  wanted: { secret?: string | undefined; overlapHours?: number | undefined },
+  wanted: { secret?: string | undefined; overlap_hours: number },
   now: number,
 ): Promise<WebhookSecretRecord> {
-  const hours = wanted.overlapHours ?? DEFAULT_OVERLAP_HOURS;
-  if (!Number.isInteger(hours) || hours < 0 || hours > MAX_OVERLAP_HOURS) {
-    throw new InvalidError(`overlap_hours must be an integer from 0 to ${MAX_OVERLAP_HOURS}.`);
-  }
   const secret = wanted.secret ?? newSecret();
   parseSecret(secret);
   await lockSecrets(tx, scope.organizationId);
-  const validUntil = new Date(now + hours * HOUR_MS);
+  const validUntil = new Date(now + wanted.overlap_hours * HOUR_MS);
   const current = await selectCurrent(tx, scope);
   if (current !== null) await retireCurrent(tx, scope, validUntil);
-  else if (scope.endpointId !== null && hours > 0) {
+  else if (scope.endpointId !== null && wanted.overlap_hours > 0) {
     const shared = await selectCurrent(tx, { ...scope, endpointId: null });
     if (shared !== null) await insertSecret(tx, scope, shared.ciphertext, validUntil);
     await forgetEarlier(tx, scope);

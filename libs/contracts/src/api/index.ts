@@ -23,4 +23,6 @@ export * from './templates/template-limits';
 export * from './templates/template-records';
 export * from './templates/template-requests';
 export * from './templates/template-values';
-export * from './webhook-records';
+export * from './webhooks/webhook-limits';
+export * from './webhooks/webhook-records';
+export * from './webhooks/webhook-requests';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PublicEventRecord } from './event-data';
+import { PublicEventRecord } from '../event-data';
 
 const id = z.uuid();
 const timestamp = z.iso.datetime().describe('RFC 3339, UTC');
