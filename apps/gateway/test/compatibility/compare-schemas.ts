@@ -57,7 +57,9 @@ export class SchemaComparison {
     // A record of another shape beside others is an addition; another type is not.
     const types = new Set(former.map(({ type }) => type));
     const added = current.filter(({ type }) => !types.has(type) && !isWidened(types, type));
-    const news = added.map(({ type }) => `${place} can be ${typeof type === 'string' ? type : 'anything'}`);
+    const news = added.map(
+      ({ type }) => `${place} can be ${typeof type === 'string' ? type : 'anything'}`,
+    );
     return [...new Set(news)];
   }
 
