@@ -24,6 +24,10 @@ export class GatewayStore {
     return this.models.inTenant(organizationId, work);
   }
 
+  asWorker<T>(work: (tx: GatewayTransaction) => Promise<T>): Promise<T> {
+    return this.models.asWorker(work);
+  }
+
   /** Of platform administration and of login, where the tenant is found by the way: sees all tenants, writes the audit log of one. */
   acrossTenants<T>(
     organizationId: string,

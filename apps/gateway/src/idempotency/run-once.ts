@@ -47,7 +47,7 @@ export function runOnce(
     await insertAnswer(tx, principal, idempotency, {
       status: reply.status,
       answer: sealAnswer(deps.secret, idempotency.key, reply),
-      expiresAt: new Date(deps.clock() + LIFETIME_MS).toISOString(),
+      expiresAt: new Date(deps.clock() + LIFETIME_MS),
     });
     return reply;
   });
@@ -62,8 +62,7 @@ async function findAnswer(
   const { credentialId } = principal;
   const scope = `idempotency:${credentialId}:${route}:${key}`;
   if (!(await lockKeys(tx, [scope])).has(scope)) throw stillRunning();
-  const now = new Date(deps.clock()).toISOString();
-  const record = await selectAnswer(tx, principal, { key, route }, now);
+  const record = await selectAnswer(tx, principal, { key, route }, new Date(deps.clock()));
   if (record === null) return null;
   requireSameRequest(record.requestHash, requestHash);
   return openAnswer(deps.secret, key, record.answer);

@@ -7,15 +7,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The key is stored as its hash: whoever reads the table cannot make the request again. */
-export function keyHash(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+export function keyHash(key: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(key).digest());
 }
 
 /**
  * Seals an answer under a key made from the server's secret and the client's Idempotency-Key, which
  * is itself not stored: some answers hold what is shown only once.
  */
-export function sealAnswer(secret: Uint8Array, key: string, reply: StorableReply): Buffer {
+export function sealAnswer(secret: Uint8Array, key: string, reply: StorableReply): Buffer<ArrayBuffer> {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', sealingKey(secret, key), nonce);
   const text = JSON.stringify({

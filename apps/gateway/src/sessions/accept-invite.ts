@@ -14,17 +14,18 @@ export async function acceptInvite(
   caller: SessionCaller,
   body: { token: string; password: string },
 ): Promise<RouteReply> {
-  const at = new Date(parts.clock()).toISOString();
+  const now = new Date(parts.clock());
+  const at = now.toISOString();
   const tokenHash = Buffer.from(inviteHash(body.token));
   const invited = await parts.store.database.asWorker((tx) => selectInvited(tx, tokenHash, at));
   if (invited === null) throw invalidInvite();
   const passwordHash = await parts.passwords.hash(invited.email, body.password);
   const row = await parts.versions.change(invited.organizationId, () =>
-    parts.store.database.asWorker(async (tx) => {
+    parts.store.asWorker(async (tx) => {
       const taken = await takeInvite(tx, tokenHash, at);
       if (taken === null) throw invalidInvite();
-      await setPasswordHash(tx, taken, passwordHash, at);
-      await endOtherSessions(tx, taken, null, at, 'password_changed');
+      await setPasswordHash(tx, taken, passwordHash, now);
+      await endOtherSessions(tx, taken, null, now);
       return taken;
     }),
   );

@@ -3,13 +3,7 @@ import type { RouteReply } from '../http/route';
 import { auditSource } from '../audit/audit-log';
 import { invalidCredentials } from '../http/authenticator';
 import type { SessionCaller, SessionParts } from './login';
-import {
-  endInvites,
-  endOtherSessions,
-  findOwnPassword,
-  isGoingOn,
-  setPasswordHash,
-} from './session-store';
+import { endOtherSessions, setPasswordHash } from './session-store';
 
 /**
  * Replaces the caller's password. A wrong current one counts as a failed login: a stolen session is no way to guess on.
@@ -20,9 +14,8 @@ export async function changePassword(
   body: { current: string; new: string },
 ): Promise<RouteReply> {
   const { organizationId, userId, credentialId } = caller.principal;
-  const { database } = parts.store;
-  const person = await database.inTenant(organizationId, (tx) =>
-    findOwnPassword(tx, caller.principal),
+  const person = await parts.store.inTenant(organizationId, ({ db }) =>
+    db.userAccount.findFirst({ where: { organizationId, id: userId } }),
   );
   if (person === null) throw new InvalidError('There is no password to change.', 'wrong_password');
   const [isRight] = await parts.throttle.attempt(person.email, caller.clientAddress, () =>
@@ -35,13 +28,18 @@ export async function changePassword(
   await parts.throttle.giveBack(person.email, caller.clientAddress);
   const passwordHash = await parts.passwords.hash(person.email, body.new);
   await parts.versions.change(organizationId, () =>
-    database.inTenant(organizationId, async (tx) => {
-      const at = new Date(parts.clock()).toISOString();
+    parts.store.inTenant(organizationId, async (tx) => {
+      const at = new Date(parts.clock());
       await setPasswordHash(tx, { organizationId, userId }, passwordHash, at);
       // Of two sessions that change it at once, the first one ends the other.
-      if (!(await isGoingOn(tx, organizationId, credentialId))) throw invalidCredentials();
-      await endOtherSessions(tx, { organizationId, userId }, credentialId, at, 'password_changed');
-      await endInvites(tx, { organizationId, userId }, at);
+      const own = { organizationId, id: credentialId, revokedAt: null };
+      if ((await tx.db.session.count({ where: own })) === 0) throw invalidCredentials();
+      await endOtherSessions(tx, { organizationId, userId }, credentialId, at);
+      // Whoever has kept an invite cannot set the person's password with it any more.
+      await tx.db.invite.updateMany({
+        where: { organizationId, userId, usedAt: null },
+        data: { usedAt: at },
+      });
       await parts.audit.record(tx, auditSource(caller), {
         action: 'user.password_changed',
         target: { type: 'user', id: userId },

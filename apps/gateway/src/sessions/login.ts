@@ -1,20 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DomainError, uuidv7 } from '@dak/kernel';
-import type { SqlExecutor } from '@dak/platform/postgres';
 import type { AuditSource } from '../audit/audit-log';
+import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
 import { ACCESS_TOKEN_LIFETIME } from '../identity/access-token';
 import type { IdentityParts } from '../identity/identity-parts';
 import { toUserRecord, USER_INCLUDE } from '../identity/records';
 import type { LoginThrottle } from './login-throttle';
 import { sessionCookie } from './session-cookie';
-import {
-  addRefreshToken,
-  addSession,
-  findLogins,
-  replacePasswordHash,
-  type LoginRow,
-} from './session-store';
+import { addSession, findLogins, replacePasswordHash, type LoginRow } from './session-store';
 
 const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
 
@@ -81,8 +75,8 @@ function refreshHashLater(
   if (passwordHash === null || parts.passwords.isCurrent(email, passwordHash)) return;
   parts.afterAnswers.add(async () => {
     const replacement = await parts.passwords.hash(email, password);
-    await parts.store.database.inTenant(organizationId, (tx) =>
-      replacePasswordHash(tx, { organizationId, userId, from: passwordHash, to: replacement }),
+    await parts.store.inTenant(organizationId, (tx) =>
+      replacePasswordHash(tx, { organizationId, userId }, { from: passwordHash, to: replacement }),
     );
   });
 }
@@ -121,17 +115,16 @@ export async function startSession(
 ): Promise<RouteReply | null> {
   const now = parts.clock();
   const owner = { organizationId: row.organizationId, userId: row.userId, sessionId: uuidv7() };
-  const refreshToken = await parts.store.database.inTenant(row.organizationId, async (tx) => {
-    const isAdded = await addSession(tx, {
+  const refreshToken = await parts.store.inTenant(row.organizationId, async (tx) => {
+    const session = {
       organizationId: owner.organizationId,
       id: owner.sessionId,
       userId: owner.userId,
-      passwordHash: row.passwordHash ?? '',
       address: caller.clientAddress,
-      createdAt: new Date(now).toISOString(),
-      expiresAt: new Date(now + SESSION_LIFETIME_MS).toISOString(),
-    });
-    if (!isAdded) return null;
+      createdAt: new Date(now),
+      expiresAt: new Date(now + SESSION_LIFETIME_MS),
+    };
+    if (!(await addSession(tx, session, row.passwordHash ?? ''))) return null;
     const token = await issueRefreshToken(tx, owner, newRefreshToken(), now);
     await parts.audit.record(tx, sourceOf(row, caller.requestId), {
       action,
@@ -148,22 +141,19 @@ function newRefreshToken(): string {
 }
 
 export async function issueRefreshToken(
-  tx: SqlExecutor,
-  owner: SessionOwner,
+  { db }: GatewayTransaction,
+  { organizationId, sessionId }: SessionOwner,
   token: string,
   now: number,
 ): Promise<string> {
-  await addRefreshToken(tx, {
-    organizationId: owner.organizationId,
-    sessionId: owner.sessionId,
-    hash: refreshHash(token),
-    createdAt: new Date(now).toISOString(),
+  await db.refreshToken.create({
+    data: { organizationId, sessionId, tokenHash: refreshHash(token), createdAt: new Date(now) },
   });
   return token;
 }
 
-export function refreshHash(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+export function refreshHash(token: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(token).digest());
 }
 
 export async function sessionReply(

@@ -15,8 +15,8 @@ export async function logout(
       : await parts.store.database.asWorker((tx) => lockRefreshToken(tx, refreshHash(presented)));
   if (row !== null) {
     await parts.versions.change(row.organizationId, () =>
-      parts.store.database.inTenant(row.organizationId, async (tx) => {
-        const at = new Date(parts.clock()).toISOString();
+      parts.store.inTenant(row.organizationId, async (tx) => {
+        const at = new Date(parts.clock());
         if (!(await endSession(tx, row, at, 'logout'))) return;
         await parts.audit.record(tx, sourceOf(row, caller.requestId), {
           action: 'session.logout',

@@ -3,7 +3,7 @@ import { DomainError } from '@dak/kernel';
 import type { RouteReply } from '../http/route';
 import { issueRefreshToken, refreshHash, sessionReply, sourceOf, type SessionParts } from './login';
 import { readSessionCookie } from './session-cookie';
-import { endSession, lockRefreshToken, useRefreshToken, type RefreshRow } from './session-store';
+import { endSession, lockRefreshToken, type RefreshRow } from './session-store';
 
 /** Two tabs wake up with the same cookie: the second one gets what the first one got. */
 const GRACE_MS = 10_000;
@@ -39,13 +39,16 @@ export async function refresh(
 
 function rotate(parts: SessionParts, presented: string): Promise<Outcome> {
   const hash = refreshHash(presented);
-  return parts.store.database.asWorker(async (tx): Promise<Outcome> => {
+  return parts.store.asWorker(async (tx): Promise<Outcome> => {
     const now = parts.clock();
     const row = await lockRefreshToken(tx, hash);
     if (row === null || !isAlive(row, now)) return { kind: 'refused' };
     const token = successorOf(parts, presented);
     if (row.usedAt === null) {
-      await useRefreshToken(tx, hash, new Date(now).toISOString());
+      await tx.db.refreshToken.updateMany({
+        where: { tokenHash: hash },
+        data: { usedAt: new Date(now) },
+      });
       await issueRefreshToken(tx, row, token, now);
     } else if (now - Date.parse(row.usedAt) > GRACE_MS) {
       return { kind: 'reused', row };
@@ -70,8 +73,8 @@ function isAlive(row: RefreshRow, now: number): boolean {
 
 function endFamily(parts: SessionParts, row: RefreshRow, requestId: string): Promise<void> {
   return parts.versions.change(row.organizationId, () =>
-    parts.store.database.inTenant(row.organizationId, async (tx) => {
-      const at = new Date(parts.clock()).toISOString();
+    parts.store.inTenant(row.organizationId, async (tx) => {
+      const at = new Date(parts.clock());
       if (!(await endSession(tx, row, at, 'refresh_token_reused'))) return;
       await parts.audit.record(tx, sourceOf(row, requestId), {
         action: 'session.refresh',

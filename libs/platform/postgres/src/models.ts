@@ -56,6 +56,14 @@ export class Models<Db> {
     return this.#database.inTenant(organizationId, (tx) => this.#within(tx, work), options);
   }
 
+  /** As {@link Database.asWorker}. */
+  asWorker<T>(
+    work: (tx: ModelTransaction<Db>) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
+    return this.#database.asWorker((tx) => this.#within(tx, work), options);
+  }
+
   /** As {@link Database.asWorkerOf}. */
   asWorkerOf<T>(
     organizationId: string,
