@@ -1,4 +1,4 @@
-import type { PreparedStatement, SqlExecutor } from '@dak/platform/postgres';
+import { tableColumns, type PreparedStatement, type SqlExecutor } from '@dak/platform/postgres';
 import { auditHash, type AuditEntry } from './audit-entry';
 
 const LOCK_HEAD = `
@@ -7,20 +7,49 @@ const LOCK_HEAD = `
   on conflict (organization_id) do update set entries = audit_head.entries
     returning entries::int as entries, hash`;
 
+/** An entry besides its organization. */
+interface StoredEntry {
+  sequence: number;
+  id: string;
+  at: string;
+  actor_type: AuditEntry['actor']['type'];
+  actor_id: string | null;
+  actor_name: string;
+  action: string;
+  target_type: string;
+  target_id: string | null;
+  outcome: AuditEntry['outcome'];
+  request_id: string;
+  details: Readonly<Record<string, unknown>>;
+  previous_hash: string;
+  hash: string;
+}
+
+const ENTRY = tableColumns<StoredEntry>('audit_entry', {
+  sequence: 'fixed',
+  id: 'fixed',
+  at: 'fixed',
+  actor_type: 'fixed',
+  actor_id: 'fixed',
+  actor_name: 'fixed',
+  action: 'fixed',
+  target_type: 'fixed',
+  target_id: 'fixed',
+  outcome: 'fixed',
+  request_id: 'fixed',
+  details: 'fixed',
+  previous_hash: 'fixed',
+  hash: 'fixed',
+});
+
 const APPEND = `
   with head as (
     update audit_head
-       set entries = $2::bigint,
-           hash    = $15
-     where organization_id = $1::uuid
+       set entries = $3::bigint,
+           hash    = $4
+     where organization_id = $2::uuid
   )
-  insert into audit_entry (organization_id, sequence, id, at, actor_type, actor_id, actor_name,
-                           action, target_type, target_id, outcome, request_id, details,
-                           previous_hash, hash)
-       values ($1::uuid, $2::bigint, $3::uuid, $4::timestamptz, $5, $6, $7,
-               $8, $9, $10, $11, $12, $13::jsonb,
-               $14, $15)
-    returning sequence::int as sequence`;
+  ${ENTRY.insert}`;
 
 /**
  * Adds an entry to its organization's chain, in the transaction of the change that it tells of. The
@@ -35,11 +64,12 @@ export async function appendAudit(
   ]);
   const head = rows[0]!;
   const full: AuditEntry = { ...entry, sequence: head.entries + 1, previousHash: head.hash };
+  const stored = { organization_id: full.organizationId, ...toStored(full, auditHash(full)) };
   await executor.query(APPEND, [
-    ...[full.organizationId, full.sequence, full.id, full.at],
-    ...[full.actor.type, full.actor.id, full.actor.name],
-    ...[full.action, full.target.type, full.target.id, full.outcome, full.requestId],
-    ...[JSON.stringify(full.details), full.previousHash, auditHash(full)],
+    JSON.stringify([stored]),
+    full.organizationId,
+    full.sequence,
+    stored.hash,
   ]);
 }
 
@@ -70,33 +100,6 @@ export interface AuditRow extends AuditEntry {
   hash: string;
 }
 
-interface StoredRow {
-  sequence: number;
-  id: string;
-  at: string;
-  actorType: string;
-  actorId: string | null;
-  actorName: string;
-  action: string;
-  targetType: string;
-  targetId: string | null;
-  outcome: string;
-  requestId: string;
-  details: Record<string, unknown>;
-  previousHash: string;
-  hash: string;
-}
-
-const COLUMNS = `
-         sequence, id, at, action, outcome, details, hash,
-         actor_type    as "actorType",
-         actor_id      as "actorId",
-         actor_name    as "actorName",
-         target_type   as "targetType",
-         target_id     as "targetId",
-         request_id    as "requestId",
-         previous_hash as "previousHash"`;
-
 export interface AuditFilter {
   action: string | null;
   actor: string | null;
@@ -121,8 +124,8 @@ const MATCHES = `
    and ($8::text[] is null or actor_id = any ($8))`;
 
 const PAGE = `
-  select ${COLUMNS}
-    from audit_entry
+  select ${ENTRY.list('e')}
+    from audit_entry e
    where ${MATCHES}
      and ($9::bigint is null or sequence < $9)
    order by sequence desc
@@ -154,8 +157,8 @@ export function countStatement(
 }
 
 const CHAIN = `
-  select ${COLUMNS}
-    from audit_entry
+  select ${ENTRY.list('e')}
+    from audit_entry e
    where organization_id = $1
      and sequence > $2
    order by sequence
@@ -177,24 +180,39 @@ export function headStatement(organizationId: string): PreparedStatement {
   };
 }
 
+function toStored(entry: AuditEntry, hash: string): StoredEntry {
+  return {
+    sequence: entry.sequence,
+    id: entry.id,
+    at: entry.at,
+    actor_type: entry.actor.type,
+    actor_id: entry.actor.id,
+    actor_name: entry.actor.name,
+    action: entry.action,
+    target_type: entry.target.type,
+    target_id: entry.target.id,
+    outcome: entry.outcome,
+    request_id: entry.requestId,
+    details: entry.details,
+    previous_hash: entry.previousHash,
+    hash,
+  };
+}
+
 export function toAuditRow(organizationId: string, record: Record<string, unknown>): AuditRow {
-  const row = record as unknown as StoredRow;
+  const row = record as unknown as StoredEntry;
   return {
     organizationId,
     sequence: row.sequence,
     id: row.id,
     at: row.at,
-    actor: {
-      type: row.actorType as AuditRow['actor']['type'],
-      id: row.actorId,
-      name: row.actorName,
-    },
+    actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
     action: row.action,
-    target: { type: row.targetType, id: row.targetId },
-    outcome: row.outcome as AuditRow['outcome'],
-    requestId: row.requestId,
+    target: { type: row.target_type, id: row.target_id },
+    outcome: row.outcome,
+    requestId: row.request_id,
     details: row.details,
-    previousHash: row.previousHash,
+    previousHash: row.previous_hash,
     hash: row.hash,
   };
 }

@@ -1,5 +1,5 @@
 import type { EventKind } from '@dak/contracts/events';
-import type { Database, SqlExecutor } from '@dak/platform/postgres';
+import { tableColumns, type Database, type SqlExecutor } from '@dak/platform/postgres';
 import type { FeedItem, PlacedItem } from './feed-item';
 
 /**
@@ -25,19 +25,43 @@ const WANT = `
       on conflict (organization_id) do update set wanted_at = now()
   returning h.position, coalesce((select is_wanted from known), false) as "isComplete"`;
 
+/** What is stored of an item besides its place. */
+interface FeedRow {
+  event_id: string;
+  type: EventKind;
+  mailbox_id: string | null;
+  department_id: string | null;
+  conversation_id: string | null;
+  needs_send: boolean | null;
+  body: string;
+}
+
+interface PlacedRow extends FeedRow {
+  organization_id: string;
+  position: number;
+}
+
+const FEED = tableColumns<FeedRow>('event_feed', {
+  event_id: 'fixed',
+  type: 'fixed',
+  mailbox_id: 'fixed',
+  department_id: 'fixed',
+  conversation_id: 'fixed',
+  needs_send: 'fixed',
+  body: 'fixed',
+});
+
 /** A statement of its own: what others wrote is seen only by a snapshot taken after the lock. */
 const APPEND = `
   with fresh as (
-         select r.*, row_number() over (partition by r.organization_id order by r.place) as rank
-           from json_to_recordset($1) as r (place integer, organization_id uuid, event_id text, type text,
-                  mailbox_id uuid, department_id uuid, conversation_id uuid, needs_send boolean, body text)
+         select r.organization_id, ${FEED.list('r')},
+                row_number() over (partition by r.organization_id order by r.ordinality) as rank
+           from json_populate_recordset(null::event_feed, $1) with ordinality as r
           where not exists (select from event_feed f
                              where f.organization_id = r.organization_id and f.event_id = r.event_id)),
        placed as (
-         insert into event_feed (organization_id, position, event_id, type, mailbox_id, department_id,
-                                 conversation_id, needs_send, body)
-         select n.organization_id, h.position + n.rank, n.event_id, n.type, n.mailbox_id, n.department_id,
-                n.conversation_id, n.needs_send, n.body
+         insert into event_feed (organization_id, position, ${FEED.names.join(', ')})
+         select n.organization_id, h.position + n.rank, ${FEED.list('n')}
            from fresh n
            join event_feed_head h on h.organization_id = n.organization_id
       returning organization_id)
@@ -47,12 +71,10 @@ const APPEND = `
    where h.organization_id = p.organization_id`;
 
 const READ = `
-  select organization_id as "organizationId", position, event_id as "eventId", type,
-         mailbox_id as "mailboxId", department_id as "departmentId", conversation_id as "conversationId",
-         needs_send as "needsSend", body
-    from event_feed
-   where organization_id = $1 and position > $2
-   order by position
+  select f.organization_id, f.position, ${FEED.list('f')}
+    from event_feed f
+   where f.organization_id = $1 and f.position > $2
+   order by f.position
    limit $3`;
 
 /**
@@ -72,21 +94,7 @@ export async function appendItems(
       .filter(({ organizationId }) => wanted.has(organizationId))
       .map((item) => [item.eventId, item]),
   );
-  await tx.query(APPEND, [
-    JSON.stringify(
-      [...distinct.values()].map((item, place) => ({
-        place,
-        organization_id: item.organizationId,
-        event_id: item.eventId,
-        type: item.type,
-        mailbox_id: item.mailboxId,
-        department_id: item.departmentId,
-        conversation_id: item.conversationId,
-        needs_send: item.needsSend,
-        body: item.body,
-      })),
-    ),
-  ]);
+  await tx.query(APPEND, [JSON.stringify([...distinct.values()].map(toRow))]);
   return wanted;
 }
 
@@ -115,7 +123,34 @@ export async function readItems(
   const [rows] = await database.batchInTenant(organizationId, [
     { name: 'read_event_feed', text: READ, values: [organizationId, after, limit] },
   ]);
-  return rows as unknown as (PlacedItem & { type: EventKind })[];
+  return (rows as unknown as PlacedRow[]).map(toItem);
+}
+
+function toRow(item: FeedItem): FeedRow & { organization_id: string } {
+  return {
+    organization_id: item.organizationId,
+    event_id: item.eventId,
+    type: item.type,
+    mailbox_id: item.mailboxId,
+    department_id: item.departmentId,
+    conversation_id: item.conversationId,
+    needs_send: item.needsSend,
+    body: item.body,
+  };
+}
+
+function toItem(row: PlacedRow): PlacedItem {
+  return {
+    organizationId: row.organization_id,
+    position: row.position,
+    eventId: row.event_id,
+    type: row.type,
+    mailboxId: row.mailbox_id,
+    departmentId: row.department_id,
+    conversationId: row.conversation_id,
+    needsSend: row.needs_send,
+    body: row.body,
+  };
 }
 
 /** The newest position of each organization; 0 for one that had no event yet. */

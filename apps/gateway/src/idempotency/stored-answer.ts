@@ -15,7 +15,11 @@ export function keyHash(key: string): Uint8Array<ArrayBuffer> {
  * Seals an answer under a key made from the server's secret and the client's Idempotency-Key, which
  * is itself not stored: some answers hold what is shown only once.
  */
-export function sealAnswer(secret: Uint8Array, key: string, reply: StorableReply): Buffer<ArrayBuffer> {
+export function sealAnswer(
+  secret: Uint8Array,
+  key: string,
+  reply: StorableReply,
+): Buffer<ArrayBuffer> {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', sealingKey(secret, key), nonce);
   const text = JSON.stringify({
