@@ -321,7 +321,7 @@ function identityParts(
   );
   const loginFailures = new Counter({
     name: 'dak_login_failures_total',
-    help: 'Sign-ins and changes of a password that were refused for a wrong password or an unknown address',
+    help: 'Sign-ins and password changes refused for a wrong password or an unknown address',
     registers: [options.metrics],
   });
   return {

@@ -20,13 +20,13 @@ export function createWebhookMetrics(
   const registers = [registry];
   const attempts = new Counter({
     name: 'dak_webhook_attempts_total',
-    help: 'Attempts made, by what came of them',
+    help: 'Delivery attempts of webhooks, by outcome',
     labelNames: ['outcome', 'error_code'],
     registers,
   });
   const latency = new Histogram({
     name: 'dak_webhook_first_attempt_seconds',
-    help: 'From the commit of a delivery to the start of its first attempt',
+    help: 'Time from a delivery’s commit to its first attempt',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
     registers,
   });
@@ -37,7 +37,7 @@ export function createWebhookMetrics(
   });
   const deliveries = new Counter({
     name: 'dak_webhook_deliveries_total',
-    help: 'Deliveries made of events',
+    help: 'Deliveries created from events',
     registers,
   });
   const disabled = new Counter({
@@ -48,7 +48,7 @@ export function createWebhookMetrics(
   });
   new Gauge({
     name: 'dak_webhook_breakers',
-    help: 'Endpoints that this process sends to, by state of their breaker',
+    help: 'Endpoints this process sends to, by state of their circuit breaker',
     labelNames: ['state'],
     registers,
     collect() {
@@ -59,17 +59,17 @@ export function createWebhookMetrics(
   });
   const oldest = new Gauge({
     name: 'dak_webhook_oldest_due_seconds',
-    help: 'How long the delivery that waits longest has been due, over all endpoints; 0 while all are held',
+    help: 'How long the oldest due delivery of all endpoints has been due; 0 while all are held',
     registers,
   });
   const hold = new Gauge({
     name: 'dak_webhook_hold',
-    help: '1 while webhooks of the whole deployment are held',
+    help: '1 while the deployment’s webhooks are held',
     registers,
   });
   new Gauge({
     name: 'dak_webhook_due_deliveries',
-    help: `Deliveries that are due and not done, ${MOST_COUNTED} at most`,
+    help: `Deliveries that are due and not finished, at most ${MOST_COUNTED}`,
     registers,
     async collect() {
       this.remove();

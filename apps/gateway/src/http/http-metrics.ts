@@ -22,14 +22,14 @@ export class HttpMetrics {
     });
     this.durations = new Histogram({
       name: 'dak_http_request_duration_seconds',
-      help: 'Time from the request line to the reply',
+      help: 'Time from the request line to the response',
       labelNames: ['method', 'route'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [registry],
     });
     this.rateLimited = new Counter({
       name: 'dak_rate_limited_total',
-      help: 'Requests refused with 429 by the limit that was used up',
+      help: 'Requests refused with 429, by the exhausted limit',
       labelNames: ['class'],
       registers: [registry],
     });

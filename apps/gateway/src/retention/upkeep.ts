@@ -114,13 +114,13 @@ async function repeatLate(options: UpkeepOptions): Promise<void> {
 function createRetentionMetrics(registry: Registry): { done: (report: RetentionReport) => void } {
   const removed = new Counter({
     name: 'dak_retention_removed_total',
-    help: 'What retention has removed, by kind',
+    help: 'Records removed by retention, by kind',
     labelNames: ['kind'],
     registers: [registry],
   });
   const last = new Gauge({
     name: 'dak_retention_last_run_timestamp_seconds',
-    help: 'When a round of retention has ended in this process; 0 = not yet',
+    help: 'When the last retention round of this process ended; 0 = none yet',
     registers: [registry],
   });
   return {

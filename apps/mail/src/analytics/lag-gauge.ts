@@ -6,7 +6,7 @@ import { ANALYTICS_GROUP } from './consume-events';
 export function registerLagGauge(registry: Registry, log: Log): void {
   new Gauge({
     name: 'dak_mail_analytics_lag_seconds',
-    help: 'Age of the oldest event that analytics have not taken in',
+    help: 'Age of the oldest event not yet counted in analytics',
     registers: [registry],
     async collect() {
       this.remove();

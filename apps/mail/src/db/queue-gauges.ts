@@ -49,7 +49,7 @@ const dueOf = (organization: string, limit: number) => `
 const VALUES = [
   {
     name: 'dak_mail_spool_messages',
-    help: `Accepted mail that is not stored yet, ${MOST_COUNTED} at most`,
+    help: `Accepted mail that is not stored yet, at most ${MOST_COUNTED}`,
     sql: `select count(*)::float as value
             from (select from inbound_spool order by organization_id, id limit ${MOST_COUNTED}) s`,
   },
@@ -75,7 +75,7 @@ const VALUES = [
   },
   {
     name: 'dak_mail_delivery_overdue_seconds',
-    help: 'How long the delivery that waits longest has been due, without those that somebody holds',
+    help: 'How long the oldest due delivery has been due, excluding held ones',
     sql: `with ${ORGANIZATIONS}
           select coalesce(extract(epoch from now() - min(d.next_attempt_at)), 0)::float as value
             from turn t
@@ -84,12 +84,12 @@ const VALUES = [
   },
   {
     name: 'dak_mail_outgoing_hold',
-    help: '1 while outgoing mail of the whole deployment is held',
+    help: '1 while the deployment’s outgoing mail is held',
     sql: `select count(*)::float as value from operations where outgoing = 'hold'`,
   },
   {
     name: 'dak_mail_import_jobs_running',
-    help: 'Imports that have begun and not ended',
+    help: 'Imports in progress',
     sql: `select count(*)::float as value from import_job where status = 'running'`,
   },
 ];
@@ -155,7 +155,7 @@ export function registerQueueGauges(registry: Registry, database: Database): voi
   }
   new Gauge({
     name: 'dak_mail_deliveries_held',
-    help: `Deliveries that are due and that somebody holds, by reason, ${MOST_COUNTED} of each at most`,
+    help: `Due deliveries that are held, by reason; at most ${MOST_COUNTED} each`,
     labelNames: ['reason'],
     registers,
     async collect() {
@@ -167,7 +167,7 @@ export function registerQueueGauges(registry: Registry, database: Database): voi
   });
   new Gauge({
     name: 'dak_mail_deliveries',
-    help: `Unfinished deliveries by state, of the first ${MOST_COUNTED} that wait`,
+    help: `Unfinished deliveries by state, among the first ${MOST_COUNTED} waiting`,
     labelNames: ['state'],
     registers,
     async collect() {
@@ -182,7 +182,7 @@ export function registerQueueGauges(registry: Registry, database: Database): voi
   const stored = keep(measure(STORED));
   new Gauge({
     name: 'dak_mail_stored_bytes',
-    help: 'Bytes of mail and uploaded files that are kept',
+    help: 'Bytes of stored mail and uploaded files',
     registers,
     async collect() {
       this.remove();

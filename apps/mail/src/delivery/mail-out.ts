@@ -14,7 +14,7 @@ export function createMailOutReport({
 }: MailOutDeps): (results: readonly AttemptResult[]) => void {
   const outcomes = new Counter({
     name: 'dak_mail_delivery_outcomes_total',
-    help: 'Attempts to deliver mail, by what became of the delivery and by transport',
+    help: 'Attempts to deliver mail, by outcome and transport',
     labelNames: ['outcome', 'transport'],
     registers: [registry],
   });

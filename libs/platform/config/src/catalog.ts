@@ -70,12 +70,12 @@ function perService<Name extends string, const What extends string, Variable>(
 export const VARIABLES = {
   DAK_DATA_DIR: {
     schema: z.string().min(1).default('.dak'),
-    description: 'Folder of everything that survives a restart',
+    description: 'Folder for all persistent data',
   },
   DAK_JOURNAL_DIR: {
     schema: z.string().min(1).optional(),
     description:
-      'Folder of what a next hop accepted until it is committed, of one mail process alone; absent = journal in DAK_DATA_DIR',
+      'Folder for the journal of accepted deliveries, used by one mail process only; absent = journal in DAK_DATA_DIR',
   },
   DAK_PROCESS_NAME: {
     schema: z
@@ -85,18 +85,18 @@ export const VARIABLES = {
       })
       .optional(),
     description:
-      'Name of one process alone that it keeps over its restarts: what it held when it was killed is taken over as soon as it starts again; absent = after 10 s',
+      'Name that a process keeps across restarts and shares with no other: after a kill, its work is taken over as soon as it restarts; absent = after 10 s',
   },
   DAK_FIRST_RUN_FILE: {
     schema: z.string().min(1).optional(),
     description:
-      'JSON file that names what the first start makes: superadminPassword, and adminPassword with apiKey for a first organization; absent = the gateway makes a superadmin only and prints its password once',
+      'JSON file for the first start: superadminPassword, and adminPassword with apiKey for a first organization; absent = the gateway creates only a superadmin and prints its password once',
   },
   DAK_HTTP_HOST: { schema: z.string().default('127.0.0.1'), description: 'Address of the API' },
   DAK_HTTP_PORT: { schema: port.default(8080), description: 'Port of the API; 0 = any free port' },
   DAK_SITE_URL: {
     schema: url(/^https?$/, 'https://mail.example.com').optional(),
-    description: 'Address under which clients reach the API; made from host and port if absent',
+    description: 'URL under which clients reach the API; derived from host and port if absent',
   },
   DAK_SMTP_HOST: {
     schema: z.string().default('127.0.0.1'),
@@ -118,13 +118,14 @@ export const VARIABLES = {
         error: 'must be capture, direct or smtp://user:password@host:port',
       })
       .default('capture'),
-    description: 'Where outgoing mail goes: kept here, to a relay, or to the recipients’ MX hosts',
+    description:
+      'Where outgoing mail goes: captured here, to a relay, or to the recipients’ MX hosts',
     secret: true,
   },
   DAK_DNS_SERVERS: {
     schema: nameServers.optional(),
     description:
-      'Name servers that are asked for the records of domains, a comma list of host:port; off = none is asked; absent = those of the system',
+      'Name servers for checking DNS records of domains, a comma-separated list of host:port; off = no queries; absent = those of the system',
   },
   DAK_MAX_MESSAGE_BYTES: {
     schema: count.default(36_700_160),
@@ -132,21 +133,21 @@ export const VARIABLES = {
   },
   DAK_INBOUND_RATE_PER_MINUTE: {
     schema: count.default(600_000),
-    description: 'Messages per minute that one client address may hand in over SMTP',
+    description: 'Messages per minute accepted from one client address over SMTP',
   },
   DAK_SMTP_CONNECTIONS_PER_CLIENT: {
     schema: count.default(20),
     description:
-      'SMTP sessions at a time of one client, an IPv4 address or an IPv6 /64; further ones get 421. LMTP counts for itself',
+      'Concurrent SMTP sessions of one client (an IPv4 address or an IPv6 /64); further ones get 421. LMTP is counted separately',
   },
   DAK_SMTP_TLS_CERT: {
     schema: z.string().min(1).optional(),
     description:
-      'File of the certificate of STARTTLS with its chain (PEM), read again when it changes; absent = one that signs itself, made at every start',
+      'PEM file of the STARTTLS certificate and its chain, reloaded when it changes; absent = a self-signed one, generated at every start',
   },
   DAK_SMTP_TLS_KEY: {
     schema: z.string().min(1).optional(),
-    description: 'File of the private key of that certificate (PEM, without passphrase)',
+    description: 'PEM file of that certificate’s private key, without passphrase',
   },
   DAK_READS_PER_MINUTE: {
     schema: count.default(60_000),
@@ -158,23 +159,22 @@ export const VARIABLES = {
   },
   DAK_AUTH_PER_MINUTE: {
     schema: count.default(30),
-    description:
-      'Attempts to sign in and to accept an invite, together, that one client address has per minute',
+    description: 'Sign-ins and accepted invites, together, allowed per client address and minute',
   },
   DAK_ANONYMOUS_PER_MINUTE: {
     schema: count.optional(),
     description:
-      'Requests without a valid credential that one client address has per minute; absent = a tenth of DAK_READS_PER_MINUTE, at least 600',
+      'Requests without a valid credential allowed per client address and minute; absent = a tenth of DAK_READS_PER_MINUTE, at least 600',
   },
   DAK_TRUSTED_PROXIES: {
     schema: networks.default([]),
     description:
-      'Addresses and networks of the proxies before Dak, a comma list such as 10.0.0.0/8,::1; only they may name the client in X-Forwarded-For or Forwarded. Absent = the client is whoever connects',
+      'Addresses and networks of the proxies in front of Dak, a comma-separated list such as 10.0.0.0/8,::1; only they may name the client in X-Forwarded-For or Forwarded. Absent = the connecting address is the client',
   },
   DAK_HTTPS_CERT: {
     schema: z.string().min(1).optional(),
     description:
-      'PEM file of the certificate and its chain; with DAK_HTTPS_KEY the API answers HTTPS. Read again when it changes',
+      'PEM file of the certificate and its chain; with DAK_HTTPS_KEY the API serves HTTPS. Reloaded when it changes',
   },
   DAK_HTTPS_KEY: {
     schema: z.string().min(1).optional(),
@@ -183,7 +183,7 @@ export const VARIABLES = {
   DAK_SUPERADMIN_EMAIL: {
     schema: z.email('must be an e-mail address').toLowerCase().optional(),
     description:
-      'Address with which the superadmin of the first start signs in; absent = made up and printed once, and superadmin@dak.example where DAK_FIRST_RUN_FILE has a superadminPassword',
+      'E-mail address of the first start’s superadmin; absent = generated and printed once, or superadmin@dak.example if DAK_FIRST_RUN_FILE has a superadminPassword',
   },
   DAK_LOG_LEVEL: {
     schema: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -191,11 +191,11 @@ export const VARIABLES = {
   },
   DAK_PARSER_THREADS: {
     schema: integer(1, 16, 'must be an integer from 1 to 16').default(1),
-    description: 'Worker threads that read inbound mail',
+    description: 'Worker threads that parse inbound mail',
   },
   DAK_DATABASE_URL: {
     schema: postgresUrl.optional(),
-    description: 'Administrator URL of a PostgreSQL 15 or newer; absent = the embedded one',
+    description: 'Administrator URL of a PostgreSQL 15 or newer; absent = the embedded PostgreSQL',
     secret: true,
   },
   ...perService(SERVICES, 'DATABASE_URL', (service) => ({
@@ -210,45 +210,46 @@ export const VARIABLES = {
   },
   DAK_REDIS_URL: {
     schema: url(/^rediss?$/, 'redis://host:6379').optional(),
-    description: 'Shared state; needed as soon as more than one process runs',
+    description: 'Redis for shared state; required with more than one process',
     secret: true,
   },
   DAK_REDIS_PREFIX: {
     schema: z.string().default('dak:'),
-    description: 'Before the names of keys, where several Dak share the Redis',
+    description: 'Prefix of key names, for several Dak installations on one Redis',
   },
   ...perService(BACKENDS, 'GRPC_URL', (service) => ({
     schema: addresses.optional(),
-    description: `Where other services reach the ${service} service; a comma list when it has replicas`,
+    description: `host:port of the ${service} service for other services; a comma-separated list of its replicas`,
   })),
   ...perService(BACKENDS, 'GRPC_PORT', (service) => ({
     schema: port.default(0),
-    description: `Port on which the ${service} service answers gRPC`,
+    description: `gRPC port of the ${service} service`,
   })),
   DAK_WEBHOOK_ALLOW: {
     schema: z.string().default(''),
     description:
-      'Hosts and networks besides public addresses that webhooks may go to, on any port and over plain HTTP too: a comma list such as 127.0.0.1,10.0.0.0/8,https://hooks.example.com; an entry with https:// or http:// allows only that, one with :port only that port. Every tenant can then send requests to whatever is there',
+      'Non-public hosts and networks that webhooks may call, on any port and also over plain HTTP: a comma-separated list such as 127.0.0.1,10.0.0.0/8,https://hooks.example.com; an entry with https:// or http:// allows only that scheme, one with :port only that port. Every organization can then send requests to them',
   },
   DAK_KAFKA_BROKERS: {
     schema: addresses.optional(),
-    description: 'Kafka brokers that carry the event log; absent = the log is in PostgreSQL',
+    description: 'Kafka brokers for the event log; absent = the log is in PostgreSQL',
   },
   DAK_KAFKA_PREFIX: {
     schema: z
       .string()
       .regex(/^[A-Za-z0-9._-]*$/, 'must have only letters, digits, dots, underscores and hyphens')
       .default(''),
-    description: 'Before the names of topics and groups, where several Dak share the brokers',
+    description:
+      'Prefix of topic and group names, for several Dak installations on the same brokers',
   },
   DAK_KAFKA_TLS: {
     schema: z.enum(['on', 'off'], 'must be on or off').default('off'),
-    description: 'Whether the brokers are reached over TLS',
+    description: 'Whether to connect to the brokers over TLS',
   },
   DAK_KAFKA_CA: {
     schema: z.string().min(1).optional(),
     description:
-      'PEM file of the authorities that signed the brokers’ certificates; absent = those of Node, with NODE_EXTRA_CA_CERTS',
+      'PEM file of the authorities for the brokers’ certificates; absent = Node’s, with NODE_EXTRA_CA_CERTS',
   },
   DAK_KAFKA_SASL: {
     schema: z
@@ -267,7 +268,7 @@ export const VARIABLES = {
   },
   DAK_METRICS_PORT: {
     schema: port.default(0),
-    description: 'Port of /metrics, /healthz and /readyz of the process; 0 = any free port',
+    description: 'Port of the process’s /metrics, /healthz and /readyz; 0 = any free port',
   },
   DAK_GRPC_HOST: {
     schema: z.string().default('127.0.0.1'),
@@ -276,20 +277,20 @@ export const VARIABLES = {
   DAK_GRPC_TLS_CERT: {
     schema: z.string().min(1).optional(),
     description:
-      'PEM file of the certificate, with its chain, that a process shows to the others for mutual TLS, as server and as client, read again when it changes; absent = plain gRPC',
+      'PEM file of the certificate and chain for mutual TLS between services, as server and as client, reloaded when it changes; absent = plain gRPC',
   },
   DAK_GRPC_TLS_KEY: {
     schema: z.string().min(1).optional(),
-    description: 'PEM file of the private key of that certificate, without passphrase',
+    description: 'PEM file of that certificate’s private key, without passphrase',
   },
   DAK_GRPC_TLS_CA: {
     schema: z.string().min(1).optional(),
-    description: 'PEM file of the authorities that sign the certificates of all services',
+    description: 'PEM file of the authorities that sign all services’ certificates',
   },
   DAK_SECRET: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     description:
-      'Signs page cursors and download links and seals the secrets of webhooks, which no other one opens; the same on every replica',
+      'Signs page cursors and download links and encrypts webhook secrets, which cannot be decrypted without it; the same on every replica',
     secret: true,
   },
   DAK_PRINCIPAL_KEY_FILE: {

@@ -10,12 +10,12 @@ export function registerLogMetrics(registry: Registry, log: Log): void {
   const gauges = [
     {
       name: 'dak_log_lag',
-      help: 'Events that a group of consumers has not read',
+      help: 'Events that a consumer group has not read',
       ask: cached(() => log.backlog(log.groups())),
     },
     {
       name: 'dak_log_parked_keys',
-      help: 'Keys whose events wait because one of them failed, by group',
+      help: 'Parked keys, by group',
       ask: cached(() => log.countParked(log.groups())),
     },
   ];
@@ -81,7 +81,7 @@ function makeOutboxGauges(
     });
   gauge(
     'dak_outbox_depth',
-    'Committed events that are not in the log yet, 10000 at most',
+    'Committed events that are not in the log yet, at most 10000',
     ({ rows }) => rows,
   );
   gauge(

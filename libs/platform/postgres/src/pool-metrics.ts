@@ -28,9 +28,9 @@ function register(registry: Registry): Map<string, pg.Pool> {
   const registers = [registry];
   const labelNames = ['pool'] as const;
   const gauges: [name: string, help: string, read: (pool: pg.Pool) => number][] = [
-    ['connections', 'Connections to PostgreSQL that are open', (pool) => pool.totalCount],
-    ['connections_idle', 'Connections to PostgreSQL that nobody uses', (pool) => pool.idleCount],
-    ['waiting', 'Transactions that wait for a connection', (pool) => pool.waitingCount],
+    ['connections', 'Open connections to PostgreSQL', (pool) => pool.totalCount],
+    ['connections_idle', 'Idle connections to PostgreSQL', (pool) => pool.idleCount],
+    ['waiting', 'Transactions waiting for a connection', (pool) => pool.waitingCount],
   ];
   for (const [name, help, read] of gauges) {
     new Gauge({
@@ -45,14 +45,14 @@ function register(registry: Registry): Map<string, pg.Pool> {
   }
   new Histogram({
     name: 'dak_postgres_pool_wait_seconds',
-    help: 'How long transactions that found no idle connection waited for one',
+    help: 'Time that transactions waited for a connection when none was idle',
     labelNames,
     buckets: [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
     registers,
   });
   new Counter({
     name: 'dak_postgres_pool_refusals_total',
-    help: 'Transactions that got no connection in time, or none at all',
+    help: 'Transactions that got no connection, or not in time',
     labelNames,
     registers,
   });

@@ -9,12 +9,12 @@ export function registerDiskGauges(registry: Registry, folder: string): void {
   const registers = [registry];
   const size = new Gauge({
     name: 'dak_disk_size_bytes',
-    help: 'Size of the disk of the data folder',
+    help: 'Size of the data folder’s disk',
     registers,
   });
   new Gauge({
     name: 'dak_disk_free_bytes',
-    help: 'What is free on the disk of the data folder',
+    help: 'Free space on the data folder’s disk',
     registers,
     async collect() {
       this.remove();
@@ -42,7 +42,7 @@ export function registerDatabaseSize(
   sizes.set(registry, known);
   new Gauge({
     name: 'dak_database_size_bytes',
-    help: 'Size of a database on its disk',
+    help: 'Size of a database on disk',
     labelNames: ['database'],
     registers: [registry],
     async collect() {

@@ -31,7 +31,7 @@ export function createMailInReport(deps: MailInDeps): (results: readonly MailIn[
   const { log, clock } = deps;
   const outcomes = new Counter({
     name: 'dak_mail_pipeline_outcomes_total',
-    help: 'Tries to make a message of accepted mail, by what came of them and where it came from',
+    help: 'Attempts to turn accepted mail into messages, by outcome and origin',
     labelNames: ['outcome', 'source'],
     registers: [deps.registry],
   });

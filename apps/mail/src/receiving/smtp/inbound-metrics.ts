@@ -29,7 +29,7 @@ export function createInboundMetrics(registry: Registry): InboundMetrics {
   });
   const refusals = new Counter({
     name: 'dak_smtp_refusals_total',
-    help: 'Sessions, recipients and messages that were not taken, by reason',
+    help: 'Refused sessions, recipients and messages, by reason',
     labelNames: ['protocol', 'reason'],
     registers,
   });
@@ -41,14 +41,14 @@ export function createInboundMetrics(registry: Registry): InboundMetrics {
   });
   const reading = new Histogram({
     name: 'dak_mail_reading_seconds',
-    help: 'Time that one message took to be read',
+    help: 'Time to parse one message',
     labelNames: ['in_full'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const waits = new Histogram({
     name: 'dak_mail_queue_wait_seconds',
-    help: 'From the 250 to the stored message, without imports',
+    help: 'Time from the 250 to the stored message, excluding imports',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600],
     registers,
   });

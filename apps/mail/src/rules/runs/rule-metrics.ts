@@ -6,13 +6,13 @@ export function createRuleMetrics(registry: Registry): (looks: readonly RuleLook
   const registers = [registry];
   const runs = new Counter({
     name: 'dak_mail_rule_runs_total',
-    help: 'Rules that met a mail, by whether it matched; undecided when the expressions took too long',
+    help: 'Rule runs, by whether they matched; undecided if the expressions took too long',
     labelNames: ['outcome'],
     registers,
   });
   const actions = new Counter({
     name: 'dak_mail_rule_actions_total',
-    help: 'Actions of rules that matched, by what came of them',
+    help: 'Actions of matching rules, by outcome',
     labelNames: ['action', 'outcome'],
     registers,
   });
