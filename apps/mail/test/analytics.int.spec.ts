@@ -403,7 +403,7 @@ describe('analytics', () => {
       [{ to: 'yesterday' }, 'to must be'],
       [{ timeZone: '+05:30' }, 'time_zone must be'],
       [{ timeZone: 'Mars/Olympus' }, 'time_zone must be'],
-      [{ granularity: 'year' }, 'granularity must be one of hour, day, week, month.'],
+      [{ granularity: 'year' }, 'granularity must be one of "hour", "day", "week", "month".'],
       [{ mailboxId: 'x' }, 'mailbox must be'],
       [{ assignee: 'x' }, 'assignee must be'],
     ])('refuses %j', async (query, sentence) => {

@@ -1,8 +1,7 @@
-import { z } from 'zod';
-import { OverviewRecord } from '@dak/contracts/api';
+import { AnalyticsQuery, OverviewRecord } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { analyticsFields, toAnalyticsQuery } from './analytics-fields';
+import { toAnalyticsQuery } from './analytics-query';
 import type { MailClients } from './mail-clients';
 
 const overview = OverviewRecord.meta({ id: 'AnalyticsOverview' });
@@ -16,7 +15,7 @@ export function analyticsRoutes({ analytics }: Pick<MailClients, 'analytics'>): 
       summary: 'Get analytics overview',
       description:
         'Made from events within a second or two. Users get the numbers of what they can read now, admins those of the organization.',
-      request: { query: z.object(analyticsFields) },
+      request: { query: AnalyticsQuery },
       responses: {
         200: { description: 'Totals, a series and what they are made up of', schema: overview },
       },

@@ -1,9 +1,15 @@
-import { z } from 'zod';
-import { BulkResultRecord } from '@dak/contracts/api';
+import {
+  BulkResultRecord,
+  ChangeConversations,
+  MergeConversations,
+  SplitConversation,
+} from '@dak/contracts/api';
+import { MergeConversationsRequest, SplitConversationRequest } from '@dak/contracts/mail';
+import { messageOf } from '@dak/contracts/requests';
 import type { MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { bulkBody, toBulkChange } from './conversation-bodies';
+import { toChanges } from './conversation-changes';
 import { resolveTarget } from './conversation-targets';
 import { conversation } from './conversations';
 import type { MailClients } from './mail-clients';
@@ -25,13 +31,10 @@ export function conversationSetRoutes(
       path: '/conversations/{id}/merge',
       summary: 'Merge conversations',
       description: 'The oldest of them stays and is the answer.',
-      request: {
-        params: idParams,
-        body: z.object({ source_ids: z.array(z.uuid()).min(1).max(50) }),
-      },
+      request: { params: idParams, body: MergeConversations },
       responses: { 200: { description: 'The conversation that stays', schema: conversation } },
       handler: async ({ params, body, call }) => {
-        const request = { id: params.id, sourceIds: body.source_ids };
+        const request = messageOf(MergeConversationsRequest, body, { id: params.id });
         return documentReply(200, await conversations.mergeConversations(request, call));
       },
     }),
@@ -39,13 +42,10 @@ export function conversationSetRoutes(
       ...changes,
       path: '/conversations/{id}/split',
       summary: 'Split messages into a new conversation',
-      request: {
-        params: idParams,
-        body: z.object({ message_ids: z.array(z.uuid()).min(1).max(1000) }),
-      },
+      request: { params: idParams, body: SplitConversation },
       responses: { 200: { description: 'The new conversation', schema: conversation } },
       handler: async ({ params, body, call }) => {
-        const request = { id: params.id, messageIds: body.message_ids };
+        const request = messageOf(SplitConversationRequest, body, { id: params.id });
         return documentReply(200, await conversations.splitConversation(request, call));
       },
     }),
@@ -55,14 +55,14 @@ export function conversationSetRoutes(
       summary: 'Update up to 100 conversations',
       description:
         'The fields of the action stand beside it. What is refused for one conversation does not stop the others.',
-      request: { body: bulkBody },
+      request: { body: ChangeConversations },
       responses: {
         200: { description: 'A result per conversation, in order', schema: BulkResultRecord },
       },
       handler: async ({ body, principal, call }) => {
         const target = body.action === 'assign' || body.action === 'update' ? body : {};
         const assignee = await resolveTarget(directory, principal.organizationId, target);
-        const request = toBulkChange(body, assignee);
+        const request = toChanges(body, assignee);
         return documentReply(200, await conversations.changeConversations(request, call));
       },
     }),

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { ConversationRecord } from '@dak/contracts/api';
+import {
+  AssignConversation,
+  ChangeLabels,
+  ConversationRecord,
+  ListConversations,
+  SnoozeConversation,
+  UpdateConversation,
+} from '@dak/contracts/api';
+import { ChangeLabelsRequest, SnoozeConversationRequest } from '@dak/contracts/mail';
+import { messageOf } from '@dak/contracts/requests';
 import type { MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';
-import {
-  assignBody,
-  changeLabelsBody,
-  snoozeBody,
-  toAssign,
-  toChangeLabels,
-  toSnooze,
-  toUpdateConversation,
-  updateConversationBody,
-} from './conversation-bodies';
-import { conversationFilterFields, toConversationFilter } from './conversation-filter';
+import { toAssignment, toUpdate } from './conversation-changes';
+import { toConversationFilter } from './conversation-filter';
 import { resolveTarget } from './conversation-targets';
 import type { MailClients } from './mail-clients';
 
@@ -37,20 +37,7 @@ export function conversationRoutes(
       method: 'GET',
       path: '/conversations',
       summary: 'List conversations',
-      request: {
-        query: z.object({
-          ...pageFields,
-          ...conversationFilterFields,
-          q: z.string().max(500).optional().meta({ description: 'Words of its messages.' }),
-          sort: z
-            .enum(['last_message_at', '-last_message_at', 'created_at', '-created_at'])
-            .optional()
-            .meta({
-              default: '-last_message_at',
-              description: 'Oldest first; with a minus newest first.',
-            }),
-        }),
-      },
+      request: { query: z.object({ ...pageFields, ...ListConversations.shape }) },
       responses: {
         200: { description: 'A page of conversations', schema: pageOf(conversation) },
       },
@@ -80,11 +67,14 @@ export function conversationRoutes(
       path: '/conversations/{id}',
       summary: 'Update a conversation',
       versioned: true,
-      request: { params: idParams, body: updateConversationBody },
+      request: { params: idParams, body: UpdateConversation },
       responses: one,
       handler: async ({ params, body, principal, ifMatch, call }) => {
         await resolveTarget(directory, principal.organizationId, body);
-        const request = toUpdateConversation(params.id, ifMatch, body);
+        const request = toUpdate(body, {
+          id: params.id,
+          expectedVersion: ifMatch ?? undefined,
+        });
         return documentReply(200, await conversations.updateConversation(request, call));
       },
     }),
@@ -93,7 +83,7 @@ export function conversationRoutes(
       method: 'POST',
       path: '/conversations/{id}/labels',
       summary: 'Add or remove labels',
-      request: { params: idParams, body: changeLabelsBody },
+      request: { params: idParams, body: ChangeLabels },
       responses: {
         200: {
           description: 'The labels after it',
@@ -101,7 +91,7 @@ export function conversationRoutes(
         },
       },
       handler: async ({ params, body, call }) => {
-        const request = toChangeLabels(params.id, body);
+        const request = messageOf(ChangeLabelsRequest, body, { id: params.id });
         return documentReply(200, await conversations.changeLabels(request, call));
       },
     }),
@@ -110,10 +100,10 @@ export function conversationRoutes(
       method: 'POST',
       path: '/conversations/{id}/snooze',
       summary: 'Snooze a conversation',
-      request: { params: idParams, body: snoozeBody.prefault({}) },
+      request: { params: idParams, body: SnoozeConversation.prefault({}) },
       responses: one,
       handler: async ({ params, body, call }) => {
-        const request = toSnooze(params.id, body);
+        const request = messageOf(SnoozeConversationRequest, body, { id: params.id });
         return documentReply(200, await conversations.snoozeConversation(request, call));
       },
     }),
@@ -134,11 +124,11 @@ export function conversationRoutes(
       method: 'POST',
       path: '/conversations/{id}/assign',
       summary: 'Assign a conversation',
-      request: { params: idParams, body: assignBody },
+      request: { params: idParams, body: AssignConversation },
       responses: one,
       handler: async ({ params, body, principal, call }) => {
         const assignee = await resolveTarget(directory, principal.organizationId, body);
-        const request = toAssign(params.id, body, assignee);
+        const request = toAssignment(body, { id: params.id, assignee });
         return documentReply(200, await conversations.assignConversation(request, call));
       },
     }),

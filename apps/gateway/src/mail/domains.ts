@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DomainRecord } from '@dak/contracts/api';
+import { CreateDomain, DomainRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';
@@ -8,16 +8,6 @@ import type { MailClients } from './mail-clients';
 const common = { tag: 'domains' } as const;
 
 const domain = DomainRecord.meta({ id: 'Domain' });
-
-const createBody = z
-  .object({
-    name: z
-      .string()
-      .min(1)
-      .max(300)
-      .meta({ examples: ['customer.example'] }),
-  })
-  .meta({ id: 'CreateDomain' });
 
 export function domainRoutes({ domains }: Pick<MailClients, 'domains'>): Route[] {
   return [
@@ -42,7 +32,7 @@ export function domainRoutes({ domains }: Pick<MailClients, 'domains'>): Route[]
       summary: 'Add a domain',
       description:
         'It is pending, and holds nothing, until its TXT record is seen: make the record, then verify.',
-      request: { body: createBody },
+      request: { body: CreateDomain },
       responses: { 201: { description: 'The domain with the record to make', schema: domain } },
       handler: async ({ body, call }) =>
         documentReply(201, await domains.createDomain({ name: body.name }, call)),

@@ -1,35 +1,15 @@
 import { z } from 'zod';
-import { LabelRecord } from '@dak/contracts/api';
+import { CreateLabel, LabelRecord, UpdateLabel } from '@dak/contracts/api';
+import { CreateLabelRequest, UpdateLabelRequest } from '@dak/contracts/mail';
+import { messageOf, sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { sentFields } from '@dak/contracts/requests';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 
 const changes = { tag: 'labels' } as const;
 
 const label = LabelRecord.meta({ id: 'Label' });
-
-const createBody = z
-  .object({
-    name: z
-      .string()
-      .min(1)
-      .max(63)
-      .meta({
-        description: 'Lower-case letters, digits and . _ : - in it.',
-        examples: ['billing'],
-      }),
-    color: z
-      .string()
-      .max(7)
-      .nullable()
-      .optional()
-      .meta({ examples: ['#1a2b3c'] }),
-    description: z.string().max(500).nullable().optional(),
-  })
-  .meta({ id: 'CreateLabel' });
-const updateBody = createBody.partial().meta({ id: 'UpdateLabel' });
 
 export function labelRoutes({ labels }: Pick<MailClients, 'labels'>): Route[] {
   return [
@@ -48,14 +28,10 @@ export function labelRoutes({ labels }: Pick<MailClients, 'labels'>): Route[] {
       method: 'POST',
       path: '/labels',
       summary: 'Create a label',
-      request: { body: createBody },
+      request: { body: CreateLabel },
       responses: { 201: { description: 'The label', schema: label } },
       handler: async ({ body, call }) => {
-        const request = {
-          name: body.name,
-          color: body.color ?? undefined,
-          description: body.description ?? undefined,
-        };
+        const request = messageOf(CreateLabelRequest, body);
         return documentReply(201, await labels.createLabel(request, call));
       },
     }),
@@ -65,17 +41,14 @@ export function labelRoutes({ labels }: Pick<MailClients, 'labels'>): Route[] {
       path: '/labels/{id}',
       summary: 'Update a label',
       description: 'A new name is given to the conversations that have the old one.',
-      request: { params: idParams, body: updateBody },
+      request: { params: idParams, body: UpdateLabel },
       responses: { 200: { description: 'The label', schema: label } },
       emits: ['conversation.updated'],
       handler: async ({ params, body, call }) => {
-        const request = {
+        const request = messageOf(UpdateLabelRequest, body, {
           id: params.id,
-          fields: sentFields(updateBody.shape, body),
-          name: body.name,
-          color: body.color ?? undefined,
-          description: body.description ?? undefined,
-        };
+          fields: sentFields(UpdateLabel.shape, body),
+        });
         return documentReply(200, await labels.updateLabel(request, call));
       },
     }),

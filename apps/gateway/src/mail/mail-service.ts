@@ -1,4 +1,4 @@
-import { RULE_LIMITS, TEMPLATE_LIMITS } from '@dak/contracts/api';
+import { DOMAIN_LIMITS, MAILBOX_LIMITS, RULE_LIMITS, TEMPLATE_LIMITS } from '@dak/contracts/api';
 import { DomainError, uuidv7 } from '@dak/kernel';
 import type { CallOptions, Channel } from '@dak/platform/grpc';
 import type { Backend } from '../backend/backend';
@@ -28,13 +28,13 @@ const MB = 1024 * 1024;
 
 /** What the mail service accepts, for `/capabilities`. */
 const LIMITS = {
-  recipients_per_message: 50,
+  recipients_per_message: MAILBOX_LIMITS.recipients_per_message,
   message_bytes: 25 * MB,
   attachment_bytes: 20 * MB,
   attachments_per_message: 20,
   mail_body_bytes: 2 * MB,
-  domains: 100,
   ...TEMPLATE_LIMITS,
+  ...DOMAIN_LIMITS,
   ...RULE_LIMITS,
 };
 

@@ -1,18 +1,22 @@
 import { z } from 'zod';
-import { AssignmentsRecord, MailboxRecord } from '@dak/contracts/api';
+import {
+  AssignmentsRecord,
+  CreateMailbox,
+  MailboxRecord,
+  PutAssignments,
+  UpdateMailbox,
+} from '@dak/contracts/api';
+import {
+  CreateMailboxRequest,
+  PutAssignmentsRequest,
+  UpdateMailboxRequest,
+} from '@dak/contracts/mail';
+import { messageOf, sentFields } from '@dak/contracts/requests';
 import { namedIds, type MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import {
-  assignmentsBody,
-  createMailboxBody,
-  toCreateMailbox,
-  toPutAssignments,
-  toUpdateMailbox,
-  updateMailboxBody,
-} from './mailbox-bodies';
 
 const common = { tag: 'mailboxes' } as const;
 
@@ -58,11 +62,12 @@ export function mailboxRoutes(
       method: 'POST',
       path: '/mailboxes',
       summary: 'Create a mailbox',
-      request: { body: createMailboxBody },
+      request: { body: CreateMailbox },
       responses: { 201: { description: 'The mailbox', schema: mailbox } },
       handler: async ({ body, principal, call }) => {
         await requireAssigned(directory, principal.organizationId, body);
-        return documentReply(201, await mailboxes.createMailbox(toCreateMailbox(body), call));
+        const request = messageOf(CreateMailboxRequest, body, { kind: 'hosted' });
+        return documentReply(201, await mailboxes.createMailbox(request, call));
       },
     }),
     defineRoute({
@@ -81,11 +86,15 @@ export function mailboxRoutes(
       path: '/mailboxes/{id}',
       summary: 'Update mailbox',
       versioned: true,
-      request: { params: idParams, body: updateMailboxBody },
+      request: { params: idParams, body: UpdateMailbox },
       responses: one,
       handler: async ({ params, body, principal, ifMatch, call }) => {
         await requireAssigned(directory, principal.organizationId, body);
-        const request = toUpdateMailbox(params.id, ifMatch, body);
+        const request = messageOf(UpdateMailboxRequest, body, {
+          id: params.id,
+          expectedVersion: ifMatch ?? undefined,
+          fields: sentFields(UpdateMailbox.shape, body),
+        });
         return documentReply(200, await mailboxes.updateMailbox(request, call));
       },
     }),
@@ -129,7 +138,7 @@ export function mailboxRoutes(
       path: '/mailboxes/{id}/assignments',
       summary: 'Replace mailbox assignments',
       description: 'Replaces all assignments.',
-      request: { params: idParams, body: assignmentsBody },
+      request: { params: idParams, body: PutAssignments },
       responses: assignments,
       handler: async ({ params, body, principal, call }) => {
         const { organizationId } = principal;
@@ -142,7 +151,7 @@ export function mailboxRoutes(
           organizationId,
           namedIds('department_ids', body.department_ids),
         );
-        const request = toPutAssignments(params.id, body);
+        const request = messageOf(PutAssignmentsRequest, body, { mailboxId: params.id });
         return documentReply(200, await mailboxes.putAssignments(request, call));
       },
     }),

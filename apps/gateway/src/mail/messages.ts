@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { ActivityRecord, MessageRecord } from '@dak/contracts/api';
-import type { Chunk } from '@dak/contracts/mail';
+import { ActivityRecord, AddNote, MessageRecord } from '@dak/contracts/api';
+import { AddNoteRequest, type Chunk } from '@dak/contracts/mail';
+import { messageOf } from '@dak/contracts/requests';
 import { namedIds, type MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
@@ -95,19 +96,12 @@ export function messageRoutes(
       tag: 'messages',
       summary: 'Add an internal note',
       description: 'It is seen by those who see the conversation and never leaves.',
-      request: {
-        params: idParams,
-        body: z.object({
-          body_text: z.string().min(1).max(100_000),
-          mentions: z.array(z.uuid()).max(100).optional().meta({ description: 'Ids of users.' }),
-        }),
-      },
+      request: { params: idParams, body: AddNote },
       responses: { 201: { description: 'The note', schema: message } },
       emits: ['conversation.updated'],
       handler: async ({ params, body, principal, call }) => {
-        const mentions = body.mentions ?? [];
-        await directory.requireUsers(principal.organizationId, namedIds('mentions', mentions));
-        const request = { conversationId: params.id, bodyText: body.body_text, mentions };
+        await directory.requireUsers(principal.organizationId, namedIds('mentions', body.mentions));
+        const request = messageOf(AddNoteRequest, body, { conversationId: params.id });
         return documentReply(201, await conversations.addNote(request, call));
       },
     }),

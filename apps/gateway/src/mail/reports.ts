@@ -1,8 +1,7 @@
-import { z } from 'zod';
-import { REPORTS, ReportRecord, type ReportName } from '@dak/contracts/api';
+import { AnalyticsQuery, REPORTS, ReportRecord, type ReportName } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { analyticsFields, toAnalyticsQuery } from './analytics-fields';
+import { toAnalyticsQuery } from './analytics-query';
 import type { MailClients } from './mail-clients';
 import { prefersCsv, reportCsv } from './report-csv';
 
@@ -28,7 +27,7 @@ export function reportRoutes({ analytics }: Pick<MailClients, 'analytics'>): Rou
       tag: 'reports',
       summary,
       description: `${rows} ${CSV} Users get the numbers of what they can read now.`,
-      request: { query: z.object(analyticsFields) },
+      request: { query: AnalyticsQuery },
       responses: {
         200: { description: 'The report', schema: report, alternatives: ['text/csv'] },
       },

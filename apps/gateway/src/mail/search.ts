@@ -1,33 +1,20 @@
 import { z } from 'zod';
 import { MAX_PER_PAGE } from '@dak/platform/paging';
-import { SearchHitRecord } from '@dak/contracts/api';
+import { Search, SearchHitRecord } from '@dak/contracts/api';
 import { defineRoute, pageFields, pageOf, type Route } from '../http';
 import { servicePageReply, toPageRequest } from '../http/service-page';
-import { conversationFilterFields, toConversationFilter } from './conversation-filter';
+import { toConversationFilter } from './conversation-filter';
 import type { MailClients } from './mail-clients';
 
 const MAX_PAGE = 10_000_000;
 
 const hit = SearchHitRecord.meta({ id: 'SearchHit' });
 
-const searchBody = z
-  .object({
-    q: z.string().min(1).max(500).meta({
-      description: 'Words; quotes, `or` and a minus as in web searches.',
-    }),
-    filters: z.object(conversationFilterFields).optional(),
-    types: z
-      .array(z.enum(['conversation', 'message']))
-      .max(2)
-      .optional()
-      .meta({
-        description: 'Absent: both.',
-      }),
-    page: z.int().min(1).max(MAX_PAGE).optional(),
-    per_page: z.int().min(1).max(MAX_PER_PAGE).optional(),
-    cursor: pageFields.cursor,
-  })
-  .meta({ id: 'Search' });
+const searchBody = Search.extend({
+  page: z.int().min(1).max(MAX_PAGE).optional(),
+  per_page: z.int().min(1).max(MAX_PER_PAGE).optional(),
+  cursor: pageFields.cursor,
+}).meta({ id: 'Search' });
 
 export function searchRoutes({ conversations }: Pick<MailClients, 'conversations'>): Route[] {
   return [

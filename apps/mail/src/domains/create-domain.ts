@@ -1,9 +1,10 @@
+import { DOMAIN_LIMITS } from '@dak/contracts/api';
 import type { CreateDomainRequest, Document } from '@dak/contracts/mail';
 import { ConflictError, RefusedError } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
-import { domainTaken, MAX_DOMAINS, newDomain } from './domain';
+import { domainTaken, newDomain } from './domain';
 import type { DomainDeps } from './domain-deps';
 import { domainDocument } from './domain-document';
 import { ownableDomain } from './domain-name';
@@ -32,9 +33,9 @@ export async function createDomain(
         );
       }
       if (isForeign) throw domainTaken(row.name);
-      if (domains.length >= MAX_DOMAINS) {
+      if (domains.length >= DOMAIN_LIMITS.domains) {
         throw new RefusedError(
-          `The organization has ${MAX_DOMAINS} domains, which is the limit. Delete one that is not used.`,
+          `The organization has ${DOMAIN_LIMITS.domains} domains, which is the limit. Delete one that is not used.`,
           'domain_limit',
         );
       }

@@ -3,7 +3,6 @@ import type { DnsRecordStatus, DomainRecord } from '@dak/contracts/api';
 import { ConflictError, RefusedError, uuidv7 } from '@dak/kernel';
 import type { DomainRow } from './domain-row';
 
-export const MAX_DOMAINS = 100;
 /** Milliseconds for which a process may take for granted whose an address is: a loss holds everywhere after it. */
 export const OWNER_KEPT_MS = 1000;
 const TOKEN_BYTES = 24;

@@ -1,8 +1,10 @@
+import { PutDomains } from '@dak/contracts/api';
 import type { PutDomainsRequest, PutDomainsResponse } from '@dak/contracts/mail';
+import { parseRequest } from '@dak/contracts/requests';
 import { InvalidError, isUuid, type Clock } from '@dak/kernel';
 import { noteAudit, type AuditCause } from '@dak/platform/audit';
 import { isUniqueViolation, type Database, type SqlExecutor } from '@dak/platform/postgres';
-import { domainTaken, grantedDomain, MAX_DOMAINS } from './domain';
+import { domainTaken, grantedDomain } from './domain';
 import { ownableDomain } from './domain-name';
 import type { DomainRow } from './domain-row';
 import {
@@ -94,10 +96,8 @@ function noteOf(change: 'created' | 'updated' | 'deleted', { id, name }: DomainR
 }
 
 function parseNames(texts: readonly string[]): string[] {
-  if (texts.length > MAX_DOMAINS) {
-    throw new InvalidError(`domains must have at most ${MAX_DOMAINS} entries.`);
-  }
-  return [...new Set(texts.map((text, i) => ownableDomain(`domains[${i}]`, text)))].sort();
+  const { domains } = parseRequest(PutDomains, { domains: texts });
+  return [...new Set(domains.map((text, i) => ownableDomain(`domains[${i}]`, text)))].sort();
 }
 
 /** @returns what the organization owns now and did not before, and the other way round */

@@ -1,6 +1,7 @@
+import { CreateMailbox } from '@dak/contracts/api';
 import type { CreateMailboxRequest, Document } from '@dak/contracts/mail';
-import { AGENT_MODES } from '@dak/contracts/api';
-import { ConflictError, InvalidError, isUuid, seesWholeOrganization, uuidv7 } from '@dak/kernel';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
+import { ConflictError, InvalidError, seesWholeOrganization, uuidv7 } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
@@ -11,7 +12,6 @@ import { domainOf } from '../domains/domain-name';
 import { holdOwnedDomain, selectDomain, selectOwnedNames } from '../domains/domain-store';
 import {
   DEFAULT_MAILBOX_SETTINGS,
-  displayName,
   mailboxAddress,
   patchedMetadata,
   patchedSettings,
@@ -36,14 +36,16 @@ import {
  */
 export async function createMailbox(
   { database, clock }: MailboxDeps,
-  request: CreateMailboxRequest,
+  message: CreateMailboxRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
   const now = clock();
-  const departmentIds = uuids('department_ids', request.departmentIds);
-  const userIds = new Set(uuids('assigned_user_ids', request.assignedUserIds));
-  if (!seesWholeOrganization(principal)) userIds.add(principal.userId);
+  const sent = { ...requestOf(message), kind: message.kind || 'hosted' };
+  const request = parseRequest(CreateMailbox, sent);
+  const { department_ids = [], assigned_user_ids: userIds = [] } = request;
+  const users = new Set(userIds);
+  if (!seesWholeOrganization(principal)) users.add(principal.userId);
   try {
     return await database.inTenant(principal.organizationId, (tx) =>
       idempotent(tx, context, async () => {
@@ -60,8 +62,8 @@ export async function createMailbox(
         await requireDefaultSignature(tx, principal.organizationId, row);
         await insertMailbox(tx, principal.organizationId, row);
         await replaceAssignments(tx, principal.organizationId, row.id, {
-          users: [...userIds].map((user_id) => ({ user_id, access: 'send' })),
-          department_ids: departmentIds,
+          users: [...users].map((user_id) => ({ user_id, access: 'send' })),
+          department_ids,
         });
         await noteAudit(tx, context, {
           action: 'mailbox.created',
@@ -134,27 +136,22 @@ export async function documentOf(
   return { id: row.id, version: row.version, json: jsonBytes(record), replayed: false };
 }
 
-function newMailbox(request: CreateMailboxRequest, address: string, now: number): MailboxRow {
+function newMailbox(request: CreateMailbox, address: string, now: number): MailboxRow {
   const at = new Date(now).toISOString();
-  if (request.kind !== '' && request.kind !== 'hosted') {
-    throw new InvalidError('kind must be hosted.');
-  }
+  if (request.kind !== 'hosted') throw new InvalidError('kind must be hosted.');
   return {
     id: uuidv7(now),
     address,
-    display_name: displayName(request.displayName),
-    kind: 'hosted',
+    display_name: request.display_name || null,
+    kind: request.kind,
     status: 'active',
     domain_id: null,
-    default_signature_id: optionalUuid('default_signature_id', request.defaultSignatureId),
-    policy_id: optionalUuid('policy_id', request.policyId),
-    agent_mode: agentMode(request.agentMode),
-    settings: patchedSettings(
-      DEFAULT_MAILBOX_SETTINGS,
-      jsonObject('settings', request.settingsJson),
-    ),
-    metadata: patchedMetadata({}, jsonObject('metadata', request.metadataJson)),
-    client_id: clientId(request.clientId),
+    default_signature_id: request.default_signature_id ?? null,
+    policy_id: request.policy_id ?? null,
+    agent_mode: request.agent_mode ?? 'approve',
+    settings: patchedSettings(DEFAULT_MAILBOX_SETTINGS, request.settings ?? {}),
+    metadata: patchedMetadata({}, request.metadata ?? {}),
+    client_id: request.client_id ?? null,
     version: 1,
     created_at: at,
     updated_at: at,
@@ -166,71 +163,31 @@ function newMailbox(request: CreateMailboxRequest, address: string, now: number)
 async function requestedAddress(
   tx: SqlExecutor,
   organizationId: string,
-  request: CreateMailboxRequest,
+  { address, local_part: localPart, domain_id: domainId }: CreateMailbox,
 ): Promise<string> {
-  const domain =
-    request.domainId === undefined ? null : await namedDomain(tx, organizationId, request.domainId);
-  if (request.address !== undefined) {
-    if (request.localPart !== undefined) {
+  const domain = domainId ? await namedDomain(tx, organizationId, domainId) : null;
+  if (typeof address === 'string') {
+    if (typeof localPart === 'string') {
       throw new InvalidError('address and local_part exclude each other: send one of them.');
     }
-    const address = mailboxAddress(request.address);
-    if (domain !== null && domainOf(address) !== domain) {
+    const parsed = mailboxAddress(address);
+    if (domain !== null && domainOf(parsed) !== domain) {
       throw new InvalidError('domain_id names another domain than address: leave one of them out.');
     }
-    return address;
+    return parsed;
   }
-  if (request.localPart === undefined) {
+  if (typeof localPart !== 'string') {
     throw new InvalidError('address is required: name@example.org.');
   }
-  if (request.localPart.includes('@')) throw new InvalidError('local_part must not hold an @.');
   const owned = domain === null ? await selectOwnedNames(tx, organizationId) : [domain];
   if (owned.length !== 1) {
     throw new InvalidError('local_part needs a domain: send domain_id, or address instead.');
   }
-  return mailboxAddress(`${request.localPart}@${owned[0]}`);
+  return mailboxAddress(`${localPart}@${owned[0]}`);
 }
 
 async function namedDomain(tx: SqlExecutor, organizationId: string, id: string): Promise<string> {
-  const domain = isUuid(id) ? await selectDomain(tx, organizationId, id) : null;
+  const domain = await selectDomain(tx, organizationId, id);
   if (domain === null) throw new InvalidError('domain_id names no domain of your organization.');
   return domain.name;
-}
-
-function clientId(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (text === '' || text.length > 128) {
-    throw new InvalidError('client_id must have 1 to 128 characters.');
-  }
-  return text;
-}
-
-export function agentMode(text: string | undefined): MailboxRow['agent_mode'] {
-  if (text === undefined) return 'approve';
-  const mode = AGENT_MODES.find((name) => name === text);
-  if (mode === undefined)
-    throw new InvalidError(`agent_mode must be one of ${AGENT_MODES.join(', ')}.`);
-  return mode;
-}
-
-export function optionalUuid(field: string, text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (!isUuid(text)) throw new InvalidError(`${field} must be a UUID.`);
-  return text;
-}
-
-export function uuids(field: string, texts: readonly string[]): string[] {
-  if (texts.length > 1000) throw new InvalidError(`${field} must have at most 1000 entries.`);
-  if (!texts.every((text) => isUuid(text))) throw new InvalidError(`${field} must hold UUIDs.`);
-  return [...new Set(texts.map((text) => text.toLowerCase()))];
-}
-
-/** Empty bytes are an empty object. */
-export function jsonObject(field: string, bytes: Uint8Array): object {
-  if (bytes.length === 0) return {};
-  const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidError(`${field} must be an object.`);
-  }
-  return value;
 }

@@ -1,8 +1,7 @@
-import type { MailboxRecord } from '@dak/contracts/api';
+import { MAILBOX_LIMITS, type MailboxRecord } from '@dak/contracts/api';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { MailboxRow } from './mailbox-row';
 import { settingsOf } from './mailbox';
-import { MAILBOX_LIMITS } from './mailbox-limits';
 import { selectMailboxDetails, type MailboxDetails } from './mailbox-store';
 
 const HOUR = 3_600_000;

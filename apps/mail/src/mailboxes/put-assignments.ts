@@ -1,10 +1,9 @@
-import type { AssignmentsRecord } from '@dak/contracts/api';
+import { PutAssignments, type AssignmentsRecord } from '@dak/contracts/api';
 import type { Document, PutAssignmentsRequest } from '@dak/contracts/mail';
-import { InvalidError } from '@dak/kernel';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
-import { uuids } from './create-mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import {
   lockMailbox,
@@ -13,7 +12,7 @@ import {
   updateMailbox,
   type MailboxAssignments,
 } from './mailbox-store';
-import { ACCESS_LEVELS, requireMailbox } from './visibility-store';
+import { requireMailbox } from './visibility-store';
 
 /** Replaces who sees the mailbox, and what they may do there. */
 export async function putAssignments(
@@ -23,7 +22,7 @@ export async function putAssignments(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  const assignments = parsed(request);
+  const assignments = parseRequest(PutAssignments, requestOf(request));
   return database.inTenant(organizationId, async (tx) => {
     await requireMailbox(tx, principal, request.mailboxId, 'send');
     await lockMailbox(tx, organizationId, request.mailboxId);
@@ -51,20 +50,4 @@ export function assignmentsDocument(
 ): Document {
   const record: AssignmentsRecord = { mailbox_id: mailboxId, ...assignments };
   return { id: mailboxId, version, json: jsonBytes(record), replayed: false };
-}
-
-function parsed(request: PutAssignmentsRequest): MailboxAssignments {
-  const ids = uuids(
-    'users',
-    request.users.map((user) => user.userId),
-  );
-  if (ids.length < request.users.length) throw new InvalidError('users must name each user once.');
-  const users = request.users.map(({ userId, access }) => {
-    const level = ACCESS_LEVELS.find((name) => name === access);
-    if (level === undefined) {
-      throw new InvalidError(`users must have an access of ${ACCESS_LEVELS.join(', ')}.`);
-    }
-    return { user_id: userId.toLowerCase(), access: level };
-  });
-  return { users, department_ids: uuids('department_ids', request.departmentIds) };
 }

@@ -1,24 +1,12 @@
+import { UpdateMailbox } from '@dak/contracts/api';
 import type { Document, UpdateMailboxRequest } from '@dak/contracts/mail';
-import { InvalidError, RefusedError, VersionMismatchError } from '@dak/kernel';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
+import { RefusedError, VersionMismatchError } from '@dak/kernel';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import {
-  agentMode,
-  documentOf,
-  holdDomainOf,
-  jsonObject,
-  optionalUuid,
-  requireDefaultSignature,
-  uuids,
-} from './create-mailbox';
-import {
-  displayName,
-  mailboxAddress,
-  patchedMetadata,
-  patchedSettings,
-  settingsOf,
-} from './mailbox';
+import { documentOf, holdDomainOf, requireDefaultSignature } from './create-mailbox';
+import { mailboxAddress, patchedMetadata, patchedSettings, settingsOf } from './mailbox';
 import type { MailboxDeps } from './mailbox-deps';
 import type { MailboxRow } from './mailbox-row';
 import {
@@ -43,6 +31,7 @@ export async function updateMailbox(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
+  const sent = parseRequest(UpdateMailbox, requestOf(request, request.fields));
   return database.inTenant(organizationId, async (tx) => {
     await requireMailbox(tx, principal, request.id, 'send');
     await lockMailbox(tx, organizationId, request.id);
@@ -51,23 +40,21 @@ export async function updateMailbox(
       throw new VersionMismatchError('mailbox', row.version);
     }
     const now = clock();
-    const changed = patched(row, request, now);
-    const fields = new Set(request.fields);
-    if (fields.has('address')) {
-      await requireSameAddress(tx, organizationId, row, request.address ?? '');
+    const changed = patched(row, sent, now);
+    if (sent.address !== undefined) {
+      await requireSameAddress(tx, organizationId, row, sent.address);
     }
-    if (fields.has('default_signature_id')) {
+    if (sent.default_signature_id !== undefined) {
       await requireDefaultSignature(tx, organizationId, changed);
     }
     await store(tx, organizationId, changed);
     const assignments: Partial<MailboxAssignments> = {};
-    if (fields.has('department_ids')) {
-      assignments.department_ids = uuids('department_ids', request.departmentIds);
-    }
-    if (fields.has('assigned_user_ids')) {
+    const { department_ids, assigned_user_ids } = sent;
+    if (department_ids !== undefined) assignments.department_ids = department_ids;
+    if (assigned_user_ids !== undefined) {
       const { users } = await selectAssignments(tx, organizationId, row.id);
       const levels = new Map(users.map((user) => [user.user_id, user.access]));
-      assignments.users = uuids('assigned_user_ids', request.assignedUserIds).map((user_id) => ({
+      assignments.users = assigned_user_ids.map((user_id) => ({
         user_id,
         access: levels.get(user_id) ?? 'send',
       }));
@@ -98,40 +85,19 @@ async function requireSameAddress(
   );
 }
 
-function patched(row: MailboxRow, request: UpdateMailboxRequest, now: number): MailboxRow {
-  const next: MailboxRow = {
+function patched(row: MailboxRow, request: UpdateMailbox, now: number): MailboxRow {
+  const { display_name, status, default_signature_id, policy_id, agent_mode } = request;
+  const { settings = {}, metadata = {} } = request;
+  return {
     ...row,
-    settings: settingsOf(row),
+    ...(display_name !== undefined && { display_name: display_name || null }),
+    ...(status !== undefined && { status }),
+    ...(default_signature_id !== undefined && { default_signature_id }),
+    ...(policy_id !== undefined && { policy_id }),
+    ...(agent_mode !== undefined && { agent_mode }),
+    settings: patchedSettings(settingsOf(row), settings),
+    metadata: patchedMetadata(row.metadata, metadata),
     version: row.version + 1,
     updated_at: new Date(now).toISOString(),
   };
-  for (const field of request.fields) {
-    switch (field) {
-      case 'display_name':
-        next.display_name = displayName(request.displayName);
-        break;
-      case 'status':
-        if (request.status !== 'active' && request.status !== 'disabled') {
-          throw new InvalidError('status must be active or disabled.');
-        }
-        next.status = request.status;
-        break;
-      case 'default_signature_id':
-        next.default_signature_id = optionalUuid(field, request.defaultSignatureId);
-        break;
-      case 'policy_id':
-        next.policy_id = optionalUuid(field, request.policyId);
-        break;
-      case 'agent_mode':
-        next.agent_mode = agentMode(request.agentMode);
-        break;
-      case 'settings':
-        next.settings = patchedSettings(next.settings, jsonObject(field, request.settingsJson));
-        break;
-      case 'metadata':
-        next.metadata = patchedMetadata(next.metadata, jsonObject(field, request.metadataJson));
-        break;
-    }
-  }
-  return next;
 }

@@ -1,3 +1,4 @@
+import { ACCESS_LEVELS } from '@dak/contracts/api';
 import {
   ForbiddenError,
   NotFoundError,
@@ -10,7 +11,6 @@ import { SqlParameters } from '../db/sql-parameters';
 import { MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
 
 /** What a caller may do in a mailbox; each level includes the ones before it. */
-export const ACCESS_LEVELS = ['read', 'write', 'send'] as const;
 export type Access = (typeof ACCESS_LEVELS)[number];
 
 /** The levels that suffice for `access`. */

@@ -1,4 +1,4 @@
-import { RuleDefinition, UpdateMailboxRequest } from '../mail';
+import { PutAssignmentsRequest, RuleDefinition, UpdateMailboxRequest } from '../mail';
 import { messageOf, requestOf, sentFields } from './message-fields';
 
 const rule = {
@@ -20,6 +20,15 @@ it('a patch has the fields that were sent, null where the message has nothing', 
   const message = messageOf(UpdateMailboxRequest, patch, { id: 'a', fields });
   expect(message).toMatchObject({ id: 'a', displayName: undefined });
   expect(requestOf(message, message.fields)).toEqual(patch);
+});
+
+it('parts of a request are parts of its message', () => {
+  const assignments = { users: [{ user_id: 'a', access: 'read' }], department_ids: [] };
+  const message = messageOf(PutAssignmentsRequest, assignments);
+  expect(message.users).toEqual([{ userId: 'a', access: 'read' }]);
+  expect(requestOf(message)).toMatchObject(assignments);
+  // @ts-expect-error a user has no colour.
+  messageOf(PutAssignmentsRequest, { users: [{ user_id: 'a', access: 'read', colour: 'red' }] });
 });
 
 it('a field that the message lacks does not compile', () => {

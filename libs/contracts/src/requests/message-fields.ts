@@ -5,14 +5,22 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`
   ? `${Head}${Capitalize<Camel<Rest>>}`
   : Name;
 
-/** The fields of a request that a message has no place for, neither as they are nor as JSON. */
+/** The fields of a request that a message lacks, as they are and as JSON; those of its parts, too. */
 type Lost<Body, Message> = {
   [Name in keyof Body & string]: Camel<Name> extends keyof Message
-    ? never
+    ? LostWithin<NonNullable<Body[Name]>, NonNullable<Message[Camel<Name>]>>
     : `${Camel<Name>}Json` extends keyof Message
       ? never
       : Name;
 }[keyof Body & string];
+
+type LostWithin<Part, Member> = Part extends readonly (infer One)[]
+  ? Member extends readonly (infer Other)[]
+    ? LostWithin<One, Other>
+    : never
+  : Part extends object
+    ? Lost<Part, Member>
+    : never;
 
 interface MessageType<Message> {
   fromPartial(partial: object): Message;
@@ -35,7 +43,7 @@ export function messageOf<Message extends object, Body extends object>(
     if (value === undefined || value === null) continue;
     const member = camelOf(name);
     if (`${member}Json` in empty) message[`${member}Json`] = jsonField(value as object);
-    else message[member] = value;
+    else message[member] = renamed(value, camelOf);
   }
   return type.fromPartial(message);
 }
@@ -49,7 +57,7 @@ export function requestOf(message: object, fields?: readonly string[]): Record<s
   const request: Record<string, unknown> = {};
   for (const [member, value] of Object.entries(message)) {
     if (value === undefined) continue;
-    if (!(value instanceof Uint8Array)) request[snakeOf(member)] = value;
+    if (!(value instanceof Uint8Array)) request[snakeOf(member)] = renamed(value, snakeOf);
     else if (value.length > 0) {
       const name = snakeOf(member.replace(/Json$/, ''));
       request[name] = jsonOf(name, value);
@@ -76,6 +84,15 @@ function jsonOf(name: string, bytes: Uint8Array): unknown {
   } catch {
     throw new InvalidError(`${name} must be valid JSON.`);
   }
+}
+
+/** A part of a request or message, with the names of the other. */
+function renamed(value: unknown, nameOf: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((one) => renamed(one, nameOf));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [nameOf(name), renamed(part, nameOf)]),
+  );
 }
 
 function camelOf(name: string): string {

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@dak/kernel';
 import { z } from 'zod';
 import { fault } from './parse-request';
 
-const MAX_METADATA_KEYS = 64;
+export const MAX_METADATA_KEYS = 64;
 
 /** In lower case, as ids are stored. */
 export const idShape = z.uuid().toLowerCase();
@@ -43,6 +43,21 @@ export const longTextShape = (maxBytes: number, code: ErrorCode<'too_large'>, hi
     (text) => text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes,
     fault<'too_large'>(code, `must not be larger than ${maxBytes} bytes. ${hint}`, 'too_large'),
   );
+
+/** A name of the IANA time zone database, not an offset: PostgreSQL reads the sign of offsets the other way round (POSIX). */
+export const timeZoneShape = z
+  .string()
+  .refine(isTimeZone, 'must be an IANA time zone such as Asia/Kolkata.')
+  .meta({ description: 'IANA name', examples: ['Asia/Kolkata'] });
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}
 
 /** A merge patch (RFC 7396) of a record's metadata: null removes a key. */
 export const metadataPatch = z

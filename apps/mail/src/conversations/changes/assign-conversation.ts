@@ -7,22 +7,25 @@ import { noteMessage } from '../messages/note-message';
 import { recordMessages } from '../messages/record-messages';
 import { loadConversation } from '../visible-conversation-store';
 import { decideAssignment } from './decide-changes';
+import { parseAssignment } from './parse-changes';
 
 /** Gives the conversation to somebody, with a note for them if the caller wrote one. */
-export function assignConversation(
+export async function assignConversation(
   deps: ConversationDeps,
   request: AssignConversationRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
+  const assignment = parseAssignment(request);
+  const { assignee, note: text } = assignment;
   return changeConversation(deps, context, request.id, async (row, now, tx) => {
-    const decision = decideAssignment(row, request);
-    if (request.note === undefined || request.note.trim() === '') return decision;
-    const mentions = request.assignee?.type === 'user' ? [request.assignee.id] : [];
-    const note = noteMessage(row, request.note, mentions, actorOf(principal), now);
+    const decision = decideAssignment(row, assignment);
+    if (!text?.trim()) return decision;
+    const mentions = assignee?.type === 'user' ? [assignee.id] : [];
+    const note = noteMessage(row, text, mentions, actorOf(principal), now);
     await recordMessages(tx, principal.organizationId, [note], now);
     // The note has moved version and counts on.
     const current = await loadConversation(tx, principal, row.id, 'write', { lock: true });
-    return { ...decideAssignment(current, request), before: current };
+    return { ...decideAssignment(current, assignment), before: current };
   });
 }

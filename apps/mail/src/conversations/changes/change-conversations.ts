@@ -1,5 +1,6 @@
-import type { BulkResultRecord } from '@dak/contracts/api';
+import { ChangedConversations, type BulkResultRecord } from '@dak/contracts/api';
 import type { ChangeConversationsRequest, Document } from '@dak/contracts/mail';
+import { parseRequest } from '@dak/contracts/requests';
 import { actorOf, DomainError, type ErrorKind, InvalidError, type Principal } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
@@ -15,8 +16,7 @@ import { loadConversation } from '../visible-conversation-store';
 import { decideAssignment, decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
 import { decideUpdate } from './decide-update';
 import { markRead } from './mark-read';
-
-const MAX_IDS = 100;
+import { parseAssignment, parseLabels, parseSnooze, parseUpdate } from './parse-changes';
 
 /** The status that the single change would have had (HTTP, as the bulk result shows it). */
 const STATUS_OF: Partial<Record<ErrorKind, number>> = {
@@ -29,16 +29,14 @@ const STATUS_OF: Partial<Record<ErrorKind, number>> = {
 };
 
 /** One action on many conversations, in one transaction; what is refused for one does not stop the others. */
-export function changeConversations(
+export async function changeConversations(
   { database, clock }: ConversationDeps,
   request: ChangeConversationsRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
-  const ids = [...new Set(request.ids.map((id) => id.toLowerCase()))];
-  if (ids.length === 0 || ids.length > MAX_IDS) {
-    throw new InvalidError(`ids must have 1 to ${MAX_IDS} entries.`);
-  }
+  const { ids } = parseRequest(ChangedConversations, request);
+  const decide = decisionOf(request);
   return database.inTenant(principal.organizationId, (tx) =>
     idempotent(tx, context, async () => {
       const now = clock();
@@ -48,7 +46,7 @@ export function changeConversations(
       for (const id of [...ids].sort()) {
         try {
           const before = await loadConversation(tx, principal, id, 'write', { lock: true });
-          const decision = await decide(tx, principal, before, request, now);
+          const decision = await decide(tx, principal, before, now);
           changes.push({ before, ...decision, actor: actorOf(principal) });
           results.set(id, { id, status: 200, error: null });
         } catch (error) {
@@ -63,37 +61,49 @@ export function changeConversations(
   );
 }
 
-async function decide(
+type Decide = (
   tx: SqlExecutor,
   principal: Principal,
   row: ConversationRow,
-  request: ChangeConversationsRequest,
   now: number,
-): Promise<Decision> {
-  const { action } = request;
+) => Decision | Promise<Decision>;
+
+/** What the action decides about one conversation. @throws InvalidError */
+function decisionOf({ action }: ChangeConversationsRequest): Decide {
   switch (action?.$case) {
     case 'update': {
-      const decision = decideUpdate(row, { ...action.value, expectedVersion: undefined }, now);
-      // Before anything is stored: what is refused here leaves the transaction standing.
-      await requireDepartmentAccess(tx, principal, row, decision.after);
-      const { unread } = action.value;
-      if (unread === undefined) return decision;
-      const { organizationId } = principal;
-      return { ...decision, after: await markRead(tx, organizationId, decision.after, unread) };
+      const changes = parseUpdate(action.value);
+      return async (tx, principal, row, now) => {
+        const decision = decideUpdate(row, changes, now);
+        // Before anything is stored: what is refused here leaves the transaction standing.
+        await requireDepartmentAccess(tx, principal, row, decision.after);
+        const { unread } = changes;
+        if (unread === undefined) return decision;
+        const { organizationId } = principal;
+        return { ...decision, after: await markRead(tx, organizationId, decision.after, unread) };
+      };
     }
     case 'labels': {
-      const decision = decideLabels(row, action.value);
-      requireMayRelease(principal, row.labels, decision.after.labels);
-      return decision;
+      const changes = parseLabels(action.value);
+      return (_, principal, row) => {
+        const decision = decideLabels(row, changes);
+        requireMayRelease(principal, row.labels, decision.after.labels);
+        return decision;
+      };
     }
-    case 'snooze':
-      return decideSnooze(row, action.value, now);
+    case 'snooze': {
+      const snooze = parseSnooze(action.value);
+      return (_tx, _principal, row, now) => decideSnooze(row, snooze, now);
+    }
     case 'unsnooze':
-      return decideUnsnooze(row, null);
+      return (_tx, _principal, row) => decideUnsnooze(row, null);
     case 'assign': {
-      const decision = decideAssignment(row, action.value);
-      await requireDepartmentAccess(tx, principal, row, decision.after);
-      return decision;
+      const assignment = parseAssignment(action.value);
+      return async (tx, principal, row) => {
+        const decision = decideAssignment(row, assignment);
+        await requireDepartmentAccess(tx, principal, row, decision.after);
+        return decision;
+      };
     }
     case undefined:
       throw new InvalidError('action must be update, labels, snooze, unsnooze or assign.');

@@ -1,23 +1,23 @@
-import type {
-  AssignConversationRequest,
-  ChangeLabelsRequest,
-  SnoozeConversationRequest,
-} from '@dak/contracts/mail';
-import { ConflictError, InvalidError, isUuid } from '@dak/kernel';
-import { optionalUuid } from '../../mailboxes/create-mailbox';
+import {
+  CONVERSATION_LIMITS,
+  type ChangeLabels,
+  type SnoozeConversation,
+} from '@dak/contracts/api';
+import { ConflictError, InvalidError } from '@dak/kernel';
 import type { Decision } from '../change-conversation';
 import { assigneeOf } from '../conversation-changes';
 import type { ConversationRow } from '../conversation-row';
 import { canSnooze, snoozed, woken } from '../conversation-status';
 import { changedLabels } from '../label-name';
+import type { Assignment } from './parse-changes';
 
-const MAX_SNOOZE_DAYS = 366;
+const { snooze_days: MAX_SNOOZE_DAYS } = CONVERSATION_LIMITS;
 const DAY = 86_400_000;
 
-/** @throws InvalidError for a label that breaks the grammar or is a system label */
+/** @throws InvalidError when there would be too many */
 export function decideLabels(
   row: ConversationRow,
-  { add, remove }: Pick<ChangeLabelsRequest, 'add' | 'remove'>,
+  { add = [], remove = [] }: Readonly<ChangeLabels>,
 ): Decision {
   const labels = changedLabels(row.labels, add, remove);
   const isSame =
@@ -34,15 +34,10 @@ export function decideLabels(
 /** @throws ConflictError `illegal_transition` unless open, pending, waiting or already snoozed */
 export function decideSnooze(
   row: ConversationRow,
-  request: Pick<SnoozeConversationRequest, 'until' | 'wakeOnReply'>,
+  { until = null, wake_on_reply }: SnoozeConversation,
   now: number,
 ): Decision {
-  const until = request.until === undefined ? null : snoozeTime(request.until, now);
-  if (until === null && !request.wakeOnReply) {
-    throw new InvalidError(
-      'until is required when wake_on_reply is false: nothing else would wake it.',
-    );
-  }
+  if (until !== null) requireAhead(until, now);
   if (!canSnooze(row.status)) {
     throw new ConflictError(
       `A ${row.status} conversation cannot be snoozed: reopen it first.`,
@@ -50,12 +45,12 @@ export function decideSnooze(
     );
   }
   return {
-    after: snoozed(row, until, request.wakeOnReply),
+    after: snoozed(row, until, wake_on_reply),
     activity: [
       {
         type: 'snoozed',
         before: row.status,
-        after: { until, wake_on_reply: request.wakeOnReply },
+        after: { until, wake_on_reply },
         reason: null,
       },
     ],
@@ -74,26 +69,16 @@ export function decideUnsnooze(row: ConversationRow, reason: string | null): Dec
   };
 }
 
-/** @throws InvalidError when the assignee is no user or agent */
 export function decideAssignment(
   row: ConversationRow,
-  request: AssignConversationRequest,
+  { assignee, department_id = row.department_id }: Assignment,
 ): Decision {
-  const { assignee } = request;
-  if (assignee !== undefined) {
-    if (assignee.type !== 'user' && assignee.type !== 'agent') {
-      throw new InvalidError('assignee.type must be user or agent.');
-    }
-    if (!isUuid(assignee.id)) throw new InvalidError('assignee.id must be a UUID.');
-  }
   const after: ConversationRow = {
     ...row,
-    assignee_type: assignee === undefined ? null : (assignee.type as 'user' | 'agent'),
-    assignee_id: assignee?.id.toLowerCase() ?? null,
+    assignee_type: assignee?.type ?? null,
+    assignee_id: assignee?.id ?? null,
     assignee_name: assignee?.name ?? null,
-    department_id: request.setsDepartment
-      ? optionalUuid('department_id', request.departmentId)
-      : row.department_id,
+    department_id,
   };
   const activity = [];
   const [before, next] = [assigneeOf(row), assigneeOf(after)];
@@ -111,12 +96,10 @@ export function decideAssignment(
   return { after, activity, reason: 'assigned' };
 }
 
-function snoozeTime(text: string, now: number): string {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new InvalidError('until must be an RFC 3339 date-time.');
-  if (time <= now) throw new InvalidError('until must be in the future.');
-  if (time - now > MAX_SNOOZE_DAYS * DAY) {
+function requireAhead(until: string, now: number): void {
+  const ahead = Date.parse(until) - now;
+  if (ahead <= 0) throw new InvalidError('until must be in the future.');
+  if (ahead > MAX_SNOOZE_DAYS * DAY) {
     throw new InvalidError(`until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
   }
-  return new Date(time).toISOString();
 }

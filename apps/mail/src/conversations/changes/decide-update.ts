@@ -1,61 +1,45 @@
-import { CONVERSATION_STATUSES, DISPOSITIONS, PRIORITIES } from '@dak/contracts/api';
-import type { UpdateConversationRequest } from '@dak/contracts/mail';
-import { ConflictError, InvalidError, VersionMismatchError } from '@dak/kernel';
-import { jsonObject, optionalUuid } from '../../mailboxes/create-mailbox';
+import type { UpdateConversation } from '@dak/contracts/api';
+import { ConflictError } from '@dak/kernel';
 import { patchedMetadata } from '../../mailboxes/mailbox';
 import type { ActivityEntry } from '../activity-store';
 import type { Decision } from '../change-conversation';
 import type { ConversationRow } from '../conversation-row';
 import { canSetStatus, withStatus } from '../conversation-status';
 
-const MAX_SUBJECT = 998;
-
 /**
  * The fields that the caller sent; `unread` needs the messages and is not decided here.
- * @throws VersionMismatchError, InvalidError, ConflictError `illegal_transition` or `approval_open`
+ * @throws ConflictError `illegal_transition` or `approval_open`
+ * @throws InvalidError when there would be too much metadata
  */
 export function decideUpdate(
   row: ConversationRow,
-  request: UpdateConversationRequest,
+  { status, priority, disposition, subject, department_id, metadata }: UpdateConversation,
   now: number,
 ): Decision {
-  if (request.expectedVersion !== undefined && request.expectedVersion !== row.version) {
-    throw new VersionMismatchError('conversation', row.version);
-  }
-  let after = { ...row };
-  const activity: ActivityEntry[] = [];
-  const note = (type: string, before: unknown, value: unknown) => {
-    if (before !== value) activity.push({ type, before, after: value, reason: null });
+  const after: ConversationRow = {
+    ...(status === undefined ? row : statusSet(row, status, now)),
+    ...(priority !== undefined && { priority }),
+    ...(disposition !== undefined && { disposition }),
+    ...(subject !== undefined && { subject }),
+    ...(department_id !== undefined && { department_id }),
+    ...(metadata !== undefined && { metadata: patchedMetadata(row.metadata, metadata) }),
   };
-  for (const field of request.fields) {
-    switch (field) {
-      case 'status':
-        after = statusSet(after, oneOf(field, CONVERSATION_STATUSES, request.status), now);
-        note('status_changed', row.status, after.status);
-        break;
-      case 'priority':
-        after.priority = oneOf(field, PRIORITIES, request.priority);
-        note('priority_changed', row.priority, after.priority);
-        break;
-      case 'disposition':
-        after.disposition = oneOf(field, DISPOSITIONS, request.disposition);
-        note('disposition_changed', row.disposition, after.disposition);
-        break;
-      case 'subject':
-        after.subject = subjectOf(request.subject);
-        note('subject_changed', row.subject, after.subject);
-        break;
-      case 'department_id':
-        after.department_id = optionalUuid(field, request.departmentId);
-        note('department_changed', row.department_id, after.department_id);
-        break;
-      case 'metadata':
-        after.metadata = patchedMetadata(row.metadata, jsonObject(field, request.metadataJson));
-        break;
-    }
-  }
+  const activity = NOTED.flatMap(([type, field]): ActivityEntry[] =>
+    row[field] === after[field]
+      ? []
+      : [{ type, before: row[field], after: after[field], reason: null }],
+  );
   return { after, activity, reason: activity[0]?.type ?? 'updated' };
 }
+
+/** Changes that stand in the activity of a conversation, in this order. */
+const NOTED = [
+  ['status_changed', 'status'],
+  ['priority_changed', 'priority'],
+  ['disposition_changed', 'disposition'],
+  ['subject_changed', 'subject'],
+  ['department_changed', 'department_id'],
+] as const;
 
 function statusSet(
   row: ConversationRow,
@@ -79,19 +63,4 @@ function statusSet(
     );
   }
   return withStatus(row, status, new Date(now).toISOString());
-}
-
-function subjectOf(text: string | undefined): string {
-  if (text === undefined) throw new InvalidError('subject must be a string.');
-  if (/\p{Cc}/u.test(text)) throw new InvalidError('subject must not hold line breaks.');
-  if (text.length > MAX_SUBJECT) {
-    throw new InvalidError(`subject must have at most ${MAX_SUBJECT} characters.`);
-  }
-  return text;
-}
-
-function oneOf<T extends string>(field: string, known: readonly T[], text: string | undefined): T {
-  const value = known.find((name) => name === text);
-  if (value === undefined) throw new InvalidError(`${field} must be one of ${known.join(', ')}.`);
-  return value;
 }

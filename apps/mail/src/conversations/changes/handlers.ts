@@ -9,6 +9,7 @@ import { assignConversation } from './assign-conversation';
 import { changeConversations } from './change-conversations';
 import { decideLabels, decideSnooze, decideUnsnooze } from './decide-changes';
 import { mergeRequested, splitRequested } from './merge-request';
+import { parseLabels, parseSnooze } from './parse-changes';
 import { updateConversation } from './update-conversation';
 
 export function createConversationHandlers(
@@ -32,21 +33,27 @@ export function createConversationHandlers(
         conversationDocument(await loadConversationRecord(tx, principal, id)),
       ),
     updateConversation: (request, context) => updateConversation(deps, request, context),
-    changeLabels: (request, context) =>
-      changeConversation(
+    changeLabels: async (request, context) => {
+      const changes = parseLabels(request);
+      return changeConversation(
         deps,
         context,
         request.id,
-        (row) => decideLabels(row, request),
+        (row) => decideLabels(row, changes),
         ({ id, version, labels }) => ({
           id,
           version,
           json: jsonBytes({ labels }),
           replayed: false,
         }),
-      ),
-    snoozeConversation: (request, context) =>
-      changeConversation(deps, context, request.id, (row, now) => decideSnooze(row, request, now)),
+      );
+    },
+    snoozeConversation: async (request, context) => {
+      const snooze = parseSnooze(request);
+      return changeConversation(deps, context, request.id, (row, now) =>
+        decideSnooze(row, snooze, now),
+      );
+    },
     unsnoozeConversation: async (request, context) => {
       await changeConversation(deps, context, request.id, (row) => decideUnsnooze(row, null));
       return {};

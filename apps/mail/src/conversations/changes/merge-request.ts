@@ -1,9 +1,11 @@
+import { MergeConversations, SplitConversation } from '@dak/contracts/api';
 import type {
   Document,
   MergeConversationsRequest,
   SplitConversationRequest,
 } from '@dak/contracts/mail';
-import { actorOf, ConflictError, InvalidError, isUuid, uuidv7 } from '@dak/kernel';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
+import { actorOf, ConflictError, InvalidError, uuidv7 } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { conversationDocument } from '../change-conversation';
@@ -15,20 +17,15 @@ import { mergeConversations } from '../merge-conversations';
 import { splitConversation } from '../split-conversation';
 import { loadConversation } from '../visible-conversation-store';
 
-const MAX_SOURCES = 50;
-const MAX_MESSAGES = 1000;
-
 /** Merges the sources and the conversation into the oldest of them, which is the answer. */
-export function mergeRequested(
+export async function mergeRequested(
   { database, clock }: ConversationDeps,
   request: MergeConversationsRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
-  const ids = [...new Set([request.id, ...request.sourceIds])];
-  if (request.sourceIds.length === 0 || request.sourceIds.length > MAX_SOURCES) {
-    throw new InvalidError(`source_ids must have 1 to ${MAX_SOURCES} entries.`);
-  }
+  const { source_ids: sources } = parseRequest(MergeConversations, requestOf(request));
+  const ids = [...new Set([request.id, ...sources])];
   if (ids.length === 1) throw new InvalidError('source_ids must name other conversations.');
   return database.inTenant(principal.organizationId, (tx) =>
     idempotent(tx, context, async () => {
@@ -69,12 +66,7 @@ export async function splitRequested(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  if (request.messageIds.length === 0 || request.messageIds.length > MAX_MESSAGES) {
-    throw new InvalidError(`message_ids must have 1 to ${MAX_MESSAGES} entries.`);
-  }
-  if (!request.messageIds.every((id) => isUuid(id))) {
-    throw new InvalidError('message_ids must hold UUIDs.');
-  }
+  const { message_ids: messageIds } = parseRequest(SplitConversation, requestOf(request));
   const [newNumber] = await allocateConversationNumbers(database, organizationId, 1);
   return database.inTenant(organizationId, (tx) =>
     idempotent(tx, context, async () => {
@@ -85,7 +77,7 @@ export async function splitRequested(
         organizationId,
         {
           conversationId: row.id,
-          messageIds: request.messageIds.map((id) => id.toLowerCase()),
+          messageIds,
           newConversationId: uuidv7(now),
           newNumber: newNumber!,
         },

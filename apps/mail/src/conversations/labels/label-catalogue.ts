@@ -1,4 +1,4 @@
-import type { LabelRecord } from '@dak/contracts/api';
+import { CreateLabel, UpdateLabel, type LabelRecord } from '@dak/contracts/api';
 import type {
   CreateLabelRequest,
   DeleteLabelRequest,
@@ -8,11 +8,11 @@ import type {
   Page,
   UpdateLabelRequest,
 } from '@dak/contracts/mail';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import {
   actorOf,
   ConflictError,
   ForbiddenError,
-  InvalidError,
   isUuid,
   NotFoundError,
   type Principal,
@@ -26,12 +26,8 @@ import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import { isUniqueViolation } from '@dak/platform/postgres';
 import type { Label, Prisma } from '../../generated/prisma/client';
 import type { LabelDeps } from './label-deps';
-import { labelName } from '../label-name';
 import { requireMayRelease } from '../legal-hold';
 import { replaceLabel } from './replace-label';
-
-const COLOR = /^#[0-9a-f]{6}$/i;
-const MAX_DESCRIPTION = 500;
 
 /** The labels that the organization has agreed on, by name. */
 export async function listLabels(
@@ -71,12 +67,13 @@ export function createLabel(
 ): Promise<Document> {
   const { organizationId } = context.principal;
   requireAdmin(context.principal);
+  const { name, color = null, description = null } = parseRequest(CreateLabel, requestOf(request));
   const data = {
     organizationId,
     id: uuidv7(),
-    name: labelName('name', request.name),
-    color: color(request.color),
-    description: description(request.description),
+    name,
+    color,
+    description,
     createdAt: new Date(clock()),
     updatedAt: new Date(clock()),
   };
@@ -101,24 +98,27 @@ export async function updateLabel(
   const { organizationId } = principal;
   requireAdmin(principal);
   if (!isUuid(request.id)) throw new NotFoundError('label');
-  const fields = new Set(request.fields);
-  const data: Prisma.LabelUpdateInput = { updatedAt: new Date(deps.clock()) };
-  if (fields.has('name')) data.name = labelName('name', request.name ?? '');
-  if (fields.has('color')) data.color = color(request.color);
-  if (fields.has('description')) data.description = description(request.description);
+  const { name, color, description } = parseRequest(
+    UpdateLabel,
+    requestOf(request, request.fields),
+  );
+  const data: Prisma.LabelUpdateInput = {
+    updatedAt: new Date(deps.clock()),
+    ...(name !== undefined && { name }),
+    ...(color !== undefined && { color }),
+    ...(description !== undefined && { description }),
+  };
   const key = { organizationId_id: { organizationId, id: request.id } };
   const before = await deps.models.inTenant(organizationId, async ({ db }) => {
     const found = await db.label.findUnique({ where: key });
     if (found === null) throw new NotFoundError('label');
-    const name = data.name as string | undefined;
     if (name !== undefined && name !== found.name) {
       if ((await db.label.count({ where: { organizationId, name } })) > 0) throw labelTaken();
     }
     return found;
   });
   // The label itself comes last: as long as it has the old name, the request can be repeated.
-  if (data.name !== undefined && data.name !== before.name) {
-    const name = data.name as string;
+  if (name !== undefined && name !== before.name) {
     requireMayRelease(principal, [before.name], [name]);
     await replaceLabel(deps, organizationId, before.name, name, actorOf(principal));
   }
@@ -174,19 +174,6 @@ function labelRecord(row: Label): LabelRecord {
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
-}
-
-function color(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (!COLOR.test(text)) throw new InvalidError('color must look like #1a2b3c.');
-  return text.toLowerCase();
-}
-
-function description(text: string | undefined): string | null {
-  if (text !== undefined && text.length > MAX_DESCRIPTION) {
-    throw new InvalidError(`description must have at most ${MAX_DESCRIPTION} characters.`);
-  }
-  return text ?? null;
 }
 
 /** What the organization has agreed on is changed by its admins; whoever may write puts labels on conversations. */

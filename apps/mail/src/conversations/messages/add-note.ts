@@ -1,5 +1,7 @@
+import { AddNote } from '@dak/contracts/api';
 import type { AddNoteRequest, Document } from '@dak/contracts/mail';
-import { actorOf, InvalidError, isUuid } from '@dak/kernel';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
+import { actorOf } from '@dak/kernel';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
@@ -11,23 +13,21 @@ import { noteMessage } from './note-message';
 import { recordMessages } from './record-messages';
 
 /** Writes a comment into the conversation; `mentions` are ids of users. */
-export function addNote(
+export async function addNote(
   { database, clock }: ConversationDeps,
   request: AddNoteRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  if (!request.mentions.every((id) => isUuid(id))) {
-    throw new InvalidError('mentions must hold the UUIDs of users.');
-  }
+  const { body_text, mentions = [] } = parseRequest(AddNote, requestOf(request));
   return database.inTenant(organizationId, (tx) =>
     idempotent(tx, context, async () => {
       const row = await loadConversation(tx, principal, request.conversationId, 'write', {
         lock: true,
       });
       const now = clock();
-      const note = noteMessage(row, request.bodyText, request.mentions, actorOf(principal), now);
+      const note = noteMessage(row, body_text, mentions, actorOf(principal), now);
       await recordMessages(tx, organizationId, [note], now);
       const stored = await selectMessage(tx, organizationId, row.id, note.id);
       const [record] = await messageRecords(tx, principal, [stored!], false);

@@ -1,12 +1,10 @@
-import { type Actor, InvalidError, uuidv7 } from '@dak/kernel';
+import { type Actor, uuidv7 } from '@dak/kernel';
 import type { ConversationRow } from '../conversation-row';
 import type { NewMessage } from './new-message';
 
-const MAX_NOTE = 100_000;
-const MAX_MENTIONS = 50;
 const PREVIEW = 200;
 
-/** A comment between colleagues: stored beside the mail, never sent. @throws InvalidError */
+/** A comment between colleagues: stored beside the mail, never sent. */
 export function noteMessage(
   conversation: Pick<ConversationRow, 'id' | 'mailbox_id' | 'subject' | 'base_subject'>,
   bodyText: string,
@@ -14,13 +12,6 @@ export function noteMessage(
   author: Actor,
   now: number,
 ): NewMessage {
-  if (bodyText.trim() === '') throw new InvalidError('body_text must not be empty.');
-  if (bodyText.length > MAX_NOTE) {
-    throw new InvalidError(`body_text must have at most ${MAX_NOTE} characters.`);
-  }
-  if (mentions.length > MAX_MENTIONS) {
-    throw new InvalidError(`mentions must have at most ${MAX_MENTIONS} entries.`);
-  }
   return {
     id: uuidv7(now),
     mailboxId: conversation.mailbox_id,
@@ -48,7 +39,7 @@ export function noteMessage(
     flags: {},
     safety: null,
     author,
-    mentions: [...new Set(mentions)],
+    mentions: [...mentions],
     unread: false,
     labels: [],
     rawSha256: null,

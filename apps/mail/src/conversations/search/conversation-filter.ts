@@ -1,6 +1,11 @@
-import { CONVERSATION_STATUSES, DISPOSITIONS } from '@dak/contracts/api';
+import {
+  CONVERSATION_STATUSES,
+  ConversationFilter as FilterFields,
+  DISPOSITIONS,
+} from '@dak/contracts/api';
 import type { ConversationFilter as RequestFilter } from '@dak/contracts/mail';
-import { InvalidError, isUuid, type Principal } from '@dak/kernel';
+import { parseRequest } from '@dak/contracts/requests';
+import type { Principal } from '@dak/kernel';
 import type { ConversationStatus, Disposition } from '../conversation-row';
 
 /** What a list of conversations is narrowed to; null = not narrowed. */
@@ -29,20 +34,24 @@ export function conversationFilter(
   request: RequestFilter | undefined,
   principal: Principal,
 ): ConversationFilter | null {
-  const statuses = listed(CONVERSATION_STATUSES, request?.status);
-  const dispositions = listed(DISPOSITIONS, request?.disposition);
+  const { mailbox, status, label, department, assignee, disposition, before, after } = parseRequest(
+    FilterFields,
+    { ...request, mailbox: request?.mailboxId, department: request?.departmentId },
+  );
+  const statuses = listed(CONVERSATION_STATUSES, status);
+  const dispositions = listed(DISPOSITIONS, disposition);
   if (statuses?.length === 0 || dispositions?.length === 0) return null;
   return {
-    mailboxId: uuidOrNull('mailbox', request?.mailboxId),
+    mailboxId: mailbox ?? null,
     statuses,
     dispositions:
-      dispositions ?? (request?.disposition === undefined ? SHOWN_BY_DEFAULT : [...DISPOSITIONS]),
-    departmentId: uuidOrNull('department', request?.departmentId),
-    assignee: assigneeOf(request?.assignee, principal),
-    label: request?.label ?? null,
+      dispositions ?? (disposition === undefined ? SHOWN_BY_DEFAULT : [...DISPOSITIONS]),
+    departmentId: department ?? null,
+    assignee: assignee === 'me' ? principal.userId : (assignee ?? null),
+    label: label ?? null,
     query: request?.query?.trim() || null,
-    before: timeOrNull('before', request?.before),
-    after: timeOrNull('after', request?.after),
+    before: before === undefined ? null : new Date(before).toISOString(),
+    after: after === undefined ? null : new Date(after).toISOString(),
   };
 }
 
@@ -51,24 +60,4 @@ function listed<T extends string>(known: readonly T[], text: string | undefined)
   if (text === undefined || text === '' || text === 'all') return null;
   const names = text.split(',').map((name) => name.trim());
   return names.includes('all') ? null : known.filter((name) => names.includes(name));
-}
-
-function uuidOrNull(field: string, text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (!isUuid(text)) throw new InvalidError(`${field} must be a UUID.`);
-  return text;
-}
-
-function assigneeOf(text: string | undefined, principal: Principal): string | null {
-  if (text === undefined) return null;
-  if (text === 'me') return principal.userId;
-  if (text === 'none' || isUuid(text)) return text;
-  throw new InvalidError('assignee must be me, none or a UUID.');
-}
-
-function timeOrNull(field: string, text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new InvalidError(`${field} must be an RFC 3339 date-time.`);
-  return new Date(time).toISOString();
 }

@@ -1,15 +1,12 @@
-import type { SearchHitRecord } from '@dak/contracts/api';
+import { Search, SEARCH_TYPES, type SearchHitRecord } from '@dak/contracts/api';
 import type { Page, SearchRequest } from '@dak/contracts/mail';
-import { InvalidError } from '@dak/kernel';
+import { parseRequest } from '@dak/contracts/requests';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
 import type { ConversationDeps } from '../conversation-deps';
 import { conversationFilter } from './conversation-filter';
 import { selectHits } from './search-store';
 import { textQuery } from './text-query';
-
-export const SEARCH_TYPES = ['conversation', 'message'] as const;
-const MAX_QUERY = 500;
 
 /**
  * The messages that match, the best first, and each conversation once, by its best message. Visibility
@@ -21,17 +18,12 @@ export async function searchMail(
   { principal }: CallContext,
 ): Promise<Page> {
   const { organizationId } = principal;
-  const typed = request.query.trim();
-  if (typed === '') throw new InvalidError('q must not be empty.');
-  if (typed.length > MAX_QUERY)
-    throw new InvalidError(`q must have at most ${MAX_QUERY} characters.`);
-  const unknown = request.types.find((type) => !(SEARCH_TYPES as readonly string[]).includes(type));
-  if (unknown !== undefined) throw new InvalidError('types must hold conversation or message.');
+  const { q: typed, types: asked = [] } = parseRequest(Search, {
+    q: request.query,
+    types: request.types,
+  });
   const types =
-    request.types.length === 0
-      ? SEARCH_TYPES
-      : SEARCH_TYPES.filter((type) => request.types.includes(type));
-
+    asked.length === 0 ? SEARCH_TYPES : SEARCH_TYPES.filter((type) => asked.includes(type));
   const filter = conversationFilter({ ...request.filter, query: undefined }, principal);
   const query = textQuery(typed);
   const scope = {

@@ -8,7 +8,6 @@ import {
 import { decideUpdate } from '../../conversations/changes/decide-update';
 import type { ConversationRow } from '../../conversations/conversation-row';
 import { requireMayRelease } from '../../conversations/legal-hold';
-import { UpdateConversationRequest } from '@dak/contracts/mail';
 import { isSend } from '../definition/rule';
 
 type ConversationAction = Exclude<
@@ -32,40 +31,28 @@ export function decideAction(
 ): Decision {
   switch (action.type) {
     case 'add_labels':
-      return decideLabels(row, { add: [...action.labels], remove: [] });
+      return decideLabels(row, { add: action.labels });
     case 'remove_labels': {
-      const decision = decideLabels(row, { add: [], remove: [...action.labels] });
+      const decision = decideLabels(row, { remove: action.labels });
       requireMayRelease(null, row.labels, decision.after.labels);
       return decision;
     }
     case 'assign':
       return decideAssignment(row, {
-        id: row.id,
         assignee: { type: 'user', id: action.user_id, name: action.user_name },
-        setsDepartment: false,
       });
     case 'snooze': {
       const until =
         'minutes' in action ? new Date(now + action.minutes * 60_000).toISOString() : action.until;
-      return decideSnooze(row, { until, wakeOnReply: true }, now);
+      return decideSnooze(row, { until, wake_on_reply: true }, now);
     }
     case 'set_department':
-      return update(row, 'department_id', { departmentId: action.department_id ?? undefined }, now);
+      return decideUpdate(row, { department_id: action.department_id }, now);
     case 'set_status':
-      return update(row, 'status', { status: action.status }, now);
+      return decideUpdate(row, { status: action.status }, now);
     case 'set_priority':
-      return update(row, 'priority', { priority: action.priority }, now);
+      return decideUpdate(row, { priority: action.priority }, now);
     case 'set_disposition':
-      return update(row, 'disposition', { disposition: action.disposition }, now);
+      return decideUpdate(row, { disposition: action.disposition }, now);
   }
-}
-
-function update(
-  row: ConversationRow,
-  field: string,
-  value: Partial<UpdateConversationRequest>,
-  now: number,
-): Decision {
-  const request = UpdateConversationRequest.fromPartial({ id: row.id, fields: [field] });
-  return decideUpdate(row, { ...request, ...value }, now);
 }

@@ -1,7 +1,8 @@
+import { ACCESS_LEVELS } from '@dak/contracts/api';
 import { seesWholeOrganization } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { findPeople } from '@dak/platform/tenant-directory';
-import { ACCESS_LEVELS, type Access } from '../../mailboxes/visibility-store';
+import type { Access } from '../../mailboxes/visibility-store';
 import type { Rule } from '../definition/rule';
 import { selectAssigned } from './assignment-store';
 

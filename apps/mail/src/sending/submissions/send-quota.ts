@@ -1,6 +1,6 @@
 import { DomainError } from '@dak/kernel';
 import type { SharedState } from '@dak/platform/shared-state';
-import { MAILBOX_LIMITS } from '../../mailboxes/mailbox-limits';
+import { MAILBOX_LIMITS } from '@dak/contracts/api';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -82,9 +82,11 @@ export const MailboxRecord = z.object({
   version: z.int(),
 });
 
+export const ACCESS_LEVELS = ['read', 'write', 'send'] as const;
+
 export const AssignmentsRecord = z.object({
   mailbox_id: id,
-  users: z.array(z.object({ user_id: id, access: z.enum(['read', 'write', 'send']) })),
+  users: z.array(z.object({ user_id: id, access: z.enum(ACCESS_LEVELS) })),
   department_ids: z.array(id),
 });
 

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { id, timestamp } from '../record-shapes';
 
+export const SEARCH_TYPES = ['conversation', 'message'] as const;
+
 export const SearchHitRecord = z.object({
-  type: z.enum(['conversation', 'message']),
+  type: z.enum(SEARCH_TYPES),
   id,
   conversation_id: id,
   mailbox_id: id,

@@ -1,4 +1,4 @@
-import type { MailboxRecord } from '@dak/contracts/api';
+import type { MailboxRecord } from './mailbox-records';
 
 /** What one mailbox may do; the same for every mailbox of the deployment. */
 export const MAILBOX_LIMITS: MailboxRecord['limits'] = {

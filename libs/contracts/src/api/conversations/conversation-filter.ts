@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+const UUID = z.uuid();
+
+/** What narrows a list of conversations, in the query of the list as in the body of a search. */
+export const ConversationFilter = z.object({
+  mailbox: UUID.optional(),
+  status: z.string().max(200).optional().meta({
+    description: 'A status, a comma list or `all`. One that does not exist matches nothing.',
+  }),
+  label: z.string().max(63).optional(),
+  department: UUID.optional(),
+  assignee: z
+    .string()
+    .refine(
+      (text) => text === 'me' || text === 'none' || UUID.safeParse(text).success,
+      'must be me, none or a UUID.',
+    )
+    .optional()
+    .meta({ description: '`me`, `none` or the id of a user or agent.' }),
+  disposition: z.string().max(200).optional().meta({
+    description:
+      'A disposition, a comma list or `all`. Absent: what is neither spam nor in the trash.',
+  }),
+  before: z.iso.datetime({ offset: true }).optional().meta({
+    description: 'Last message before this time.',
+  }),
+  after: z.iso.datetime({ offset: true }).optional().meta({
+    description: 'Last message at or after this time.',
+  }),
+});
+
+export const CONVERSATION_SORTS = [
+  'last_message_at',
+  '-last_message_at',
+  'created_at',
+  '-created_at',
+] as const;
+
+/** Which page, says the route. */
+export const ListConversations = ConversationFilter.extend({
+  q: z.string().max(500).optional().meta({ description: 'Words of its messages.' }),
+  sort: z
+    .enum(CONVERSATION_SORTS)
+    .optional()
+    .meta({ default: '-last_message_at', description: 'Oldest first; with a minus newest first.' }),
+});
+
+export type ConversationFilter = z.output<typeof ConversationFilter>;
+export type ConversationSort = (typeof CONVERSATION_SORTS)[number];

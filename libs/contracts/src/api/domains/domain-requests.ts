@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { DOMAIN_LIMITS } from './domain-limits';
+
+/** As a person writes it; the mail service judges whether an organization can own it. */
+const domainName = z.string().min(1).max(300);
+
+export const CreateDomain = z
+  .object({ name: domainName.meta({ examples: ['customer.example'] }) })
+  .meta({ id: 'CreateDomain' });
+
+/** Domains that a superadmin grants without a question to the DNS. */
+export const domainNames = z
+  .array(domainName)
+  .max(DOMAIN_LIMITS.domains)
+  .meta({
+    description: 'Names of domains that the organization owns, granted without DNS.',
+    examples: [['customer.example']],
+  });
+
+export const PutDomains = z.object({ domains: domainNames }).meta({ id: 'PutDomains' });

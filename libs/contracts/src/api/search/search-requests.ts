@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import { ConversationFilter } from '../conversations/conversation-filter';
+import { SEARCH_TYPES } from './search-records';
+
+export const searchWords = z.string().trim().min(1).max(500);
+
+/** What is searched for; which page, says the route. */
+export const Search = z.object({
+  q: searchWords.meta({ description: 'Words; quotes, `or` and a minus as in web searches.' }),
+  filters: ConversationFilter.optional(),
+  types: z.array(z.enum(SEARCH_TYPES)).max(2).optional().meta({ description: 'Absent: both.' }),
+});
