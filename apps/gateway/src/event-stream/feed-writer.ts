@@ -2,7 +2,7 @@ import { PUBLIC_TOPICS } from '@dak/contracts/events';
 import { createGroupCommit } from '@dak/platform/group-commit';
 import {
   classifyFailure,
-  createRest,
+  createReadPacing,
   fromLogRecord,
   type Log,
   type Subscription,
@@ -32,11 +32,11 @@ export function startFeedWriter(deps: {
   onWritten: (organizationIds: ReadonlySet<string>) => void;
 }): Promise<Subscription> {
   const { database, onWritten } = deps;
-  const rest = createRest(REST);
+  const pacing = createReadPacing(REST);
   const write = async (items: readonly FeedItem[]): Promise<void> => {
     const grown = await database.asWorker((tx) => appendItems(tx, items));
     if (grown.size === 0) return;
-    rest.concerned();
+    pacing.relevant();
     onWritten(grown);
   };
   const group = createGroupCommit<readonly FeedItem[], void>(
@@ -64,6 +64,6 @@ export function startFeedWriter(deps: {
         await write(items);
       }
     },
-    { from: 'latest', concurrency: CONCURRENCY, restMs: () => rest.restMs() },
+    { from: 'latest', concurrency: CONCURRENCY, pauseMs: () => pacing.pauseMs() },
   );
 }

@@ -12,7 +12,7 @@ const KEYS = 256;
 const MOST_KEYS = 512;
 const MOST_EVENTS = 200;
 /** Numbers may be this much behind; under load it makes few large transactions of many small ones. */
-const REST_MS = 400;
+const PAUSE_MS = 400;
 
 export interface AnalyticsConsumer {
   start(): Promise<void>;
@@ -63,7 +63,7 @@ export function createAnalyticsConsumer(database: Database, log: Log): Analytics
           const outcome = await commits.submit(events);
           if (outcome !== null) throw outcome.error;
         },
-        { from: 'earliest', concurrency: KEYS, maxBatch: MOST_EVENTS, restMs: () => REST_MS },
+        { from: 'earliest', concurrency: KEYS, maxBatch: MOST_EVENTS, pauseMs: () => PAUSE_MS },
       );
     },
     async stop() {

@@ -32,7 +32,7 @@ interface ClaimedRow {
   cancel_if_reply: boolean;
   submitted_at: string;
   mailbox_id: string;
-  standing: ClaimedDelivery['standing'];
+  readiness: ClaimedDelivery['readiness'];
   sender_domain: ClaimedDelivery['senderDomain'];
   traceparent: string | null;
 }
@@ -109,8 +109,8 @@ const CLAIM = `
                      (select released_at from operations)) as due_since,
             s.mail_from, s.raw_sha256, s.is_automatic, s.at_most_once, s.cancel_if_reply,
             s.created_at as submitted_at, s.traceparent,
-            case when m.deleted_at is not null then 'withdrawn' when m.status <> 'active' then 'waits' else 'goes' end
-              as standing,
+            case when m.deleted_at is not null then 'withdrawn' when m.status <> 'active' then 'held' else 'ready' end
+              as readiness,
             case when exists (select from domain o
                                where o.organization_id = d.organization_id and o.status = 'verified'
                                  and o.name = split_part(m.address, '@', 2)) then 'owned'
@@ -167,7 +167,7 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     cancelIfReply: row.cancel_if_reply,
     submittedAt: row.submitted_at,
     mailboxId: row.mailbox_id,
-    standing: row.standing,
+    readiness: row.readiness,
     senderDomain: row.sender_domain,
     traceparent: row.traceparent,
   };

@@ -21,8 +21,8 @@ export interface ClaimedDelivery {
   readonly cancelIfReply: boolean;
   readonly submittedAt: string;
   readonly mailboxId: string;
-  /** By its mailbox: `waits` while that is disabled, `withdrawn` once it is deleted. */
-  readonly standing: 'goes' | 'waits' | 'withdrawn';
+  /** By its mailbox: `held` while that is disabled, `withdrawn` once it is deleted. */
+  readonly readiness: 'ready' | 'held' | 'withdrawn';
   /** Whose the domain of the sender is; `unsettled` while several organizations use it and none has proved it. */
   readonly senderDomain: 'owned' | 'unsettled' | 'foreign';
   /** W3C trace context of the submission, then of the attempt. */

@@ -195,7 +195,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
 
   const dispatch = async (all: readonly ClaimedDelivery[], handOver: HandOver): Promise<void> => {
     const [waiting, claimed] = [true, false].map((waits) =>
-      all.filter(({ standing }) => (standing === 'waits') === waits),
+      all.filter(({ readiness }) => (readiness === 'held') === waits),
     ) as [ClaimedDelivery[], ClaimedDelivery[]];
     if (waiting.length > 0) await parkDeliveries(database, waiting);
     const conditional = claimed.filter(({ cancelIfReply }) => cancelIfReply);
@@ -206,7 +206,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     const outgoing: ClaimedDelivery[] = [];
     claimed.forEach((delivery, index) => {
       const verdict = verdicts[index]!;
-      if (delivery.standing === 'withdrawn') {
+      if (delivery.readiness === 'withdrawn') {
         run([delivery], () => handOver.withdraw(delivery, 'The mailbox has been deleted'));
       } else if (delivery.senderDomain !== 'owned') {
         run([delivery], () => handOver.refuse(delivery));

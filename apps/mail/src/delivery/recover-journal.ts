@@ -49,7 +49,7 @@ function accepted(
     cancelIfReply: row.cancel_if_reply,
     submittedAt: row.created_at,
     mailboxId: row.mailbox_id,
-    standing: 'goes',
+    readiness: 'ready',
     senderDomain: 'owned',
     traceparent: row.traceparent,
   };

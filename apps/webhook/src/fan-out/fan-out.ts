@@ -10,7 +10,7 @@ import {
 import { createGroupCommit } from '@dak/platform/group-commit';
 import {
   classifyFailure,
-  createRest,
+  createReadPacing,
   fromLogRecord,
   type Log,
   type LogRecord,
@@ -69,7 +69,7 @@ export class FanOut {
     maxItems: MAX_EVENTS_OF_A_TRANSACTION,
     concurrency: 2,
   });
-  readonly #rest = createRest({ quietMs: 200 });
+  readonly #pacing = createReadPacing({ quietMs: 200 });
   #subscription: Subscription | null = null;
 
   constructor(deps: FanOutDeps) {
@@ -81,7 +81,7 @@ export class FanOut {
       GROUP,
       PUBLIC_TOPICS,
       (records) => this.handle(records),
-      { concurrency: CONCURRENCY, restMs: () => this.#rest.restMs() },
+      { concurrency: CONCURRENCY, pauseMs: () => this.#pacing.pauseMs() },
     );
   }
 
@@ -117,7 +117,7 @@ export class FanOut {
       )
     ).flat();
     if (made.length > 0) {
-      this.#rest.concerned();
+      this.#pacing.relevant();
       const messages = made.map(({ message }) => message);
       const deliveries = made.flatMap(({ deliveries }) => deliveries);
       const [, inserted] = await database.batchAsWorker([

@@ -204,13 +204,13 @@ export class ConsumerMember implements Subscription {
     const found = await this.#readOnce();
     this.#idleMs = found ? shortest : Math.min(this.#idleMs * 2, longest);
     if (!found) return this.#idleMs;
-    await this.#rest();
+    await this.#pause();
     return 0;
   }
 
   /** Unlike a sleep, not ended by news. */
-  async #rest(): Promise<void> {
-    const ms = this.#options.restMs?.() ?? 0;
+  async #pause(): Promise<void> {
+    const ms = this.#options.pauseMs?.() ?? 0;
     if (ms > 0) await delay(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 

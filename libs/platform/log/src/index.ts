@@ -34,4 +34,4 @@ export { KAFKA_VARIABLES, openLog, type OpenedLog, type OpenLogOptions } from '.
 export { OUTBOX_SHARDS, appendToOutbox, claimInbox, fromLogRecord, toLogMessage } from './outbox';
 export { OutboxRelay, type OutboxRelayOptions, type OutboxSource } from './outbox-relay';
 export { PostgresLog, type PostgresLogOptions } from './postgres-log';
-export { createRest, type Rest } from './rest';
+export { createReadPacing, type ReadPacing } from './read-pacing';

@@ -48,7 +48,7 @@ export interface SubscribeOptions {
    * Milliseconds between two reads while there is news, asked before each: what comes meanwhile shares
    * the second. An event after silence is read at once. @default none
    */
-  restMs?: () => number;
+  pauseMs?: () => number;
 }
 
 export interface Subscription {

@@ -38,7 +38,7 @@ export async function handleBatch(
   rules: BatchRules,
   owner: BatchOwner,
 ): Promise<void> {
-  const parked = await stubbornly(() => owner.appendParked(records), owner);
+  const parked = await untilDone(() => owner.appendParked(records), owner);
   if (parked === null) return;
   const byKey = new Map<string, LogRecord[]>();
   for (const record of records) {
@@ -67,7 +67,7 @@ async function handleKey(
       if (failure === 'stopped') return;
       if (failure !== null) {
         const rest = records.slice(records.indexOf(failure.record));
-        const done = await stubbornly(() => owner.park(rest, reasonOf(failure.error)), owner);
+        const done = await untilDone(() => owner.park(rest, reasonOf(failure.error)), owner);
         if (done === null) return;
         rest.forEach((record) => owner.finished(record));
         owner.onFailure(describeFailure(rules, rest, failure.error, 'parked'));
@@ -142,7 +142,7 @@ async function deliverSingly(
 }
 
 /** Repeats a change of the log's own tables until it succeeds; null when the partition is given up first. */
-async function stubbornly<T>(change: () => Promise<T>, owner: BatchOwner): Promise<T | null> {
+async function untilDone<T>(change: () => Promise<T>, owner: BatchOwner): Promise<T | null> {
   for (let attempt = 1; ; attempt += 1) {
     if (owner.signal.aborted) return null;
     try {

@@ -5,7 +5,7 @@ import type { ConversationRow } from '../../conversations/conversation-row';
 import { mailEvent } from '../../conversations/mail-events';
 import { saveConversations, type ConversationChange } from '../../conversations/save-conversations';
 import { changesConversation, decideAction } from './decide-action';
-import type { RuleLook } from './rule-match';
+import type { EvaluatedRule } from './rule-match';
 import { actorOfRule } from './rule-principal';
 
 /**
@@ -17,28 +17,28 @@ import { actorOfRule } from './rule-principal';
 export async function applyChanges(
   tx: SqlExecutor,
   organizationId: string,
-  looks: readonly RuleLook[],
+  evaluated: readonly EvaluatedRule[],
   rows: ReadonlyMap<string, ConversationRow>,
   now: number,
 ): Promise<void> {
   const current = new Map(rows);
   // A statement changes a conversation once: its first rules go together, then its second ones …
   const turns = new Map<string, number>();
-  const rounds: RuleLook[][] = [];
-  for (const look of looks) {
-    const turn = turns.get(look.conversationId) ?? 0;
-    turns.set(look.conversationId, turn + 1);
-    (rounds[turn] ??= []).push(look);
+  const rounds: EvaluatedRule[][] = [];
+  for (const run of evaluated) {
+    const turn = turns.get(run.conversationId) ?? 0;
+    turns.set(run.conversationId, turn + 1);
+    (rounds[turn] ??= []).push(run);
   }
   for (const round of rounds) {
-    const changes = round.map((look) => changeOf(look, current.get(look.conversationId)!, now));
+    const changes = round.map((run) => changeOf(run, current.get(run.conversationId)!, now));
     const saved = await saveConversations(tx, organizationId, changes, now);
     for (const row of saved) current.set(row.id, row);
   }
 }
 
-function changeOf(look: RuleLook, before: ConversationRow, now: number): ConversationChange {
-  const { rule, arrival, outcomes } = look;
+function changeOf(run: EvaluatedRule, before: ConversationRow, now: number): ConversationChange {
+  const { rule, arrival, outcomes } = run;
   let after = before;
   const activity: ActivityEntry[] = [];
   let reason: string | null = null;
@@ -71,7 +71,7 @@ function changeOf(look: RuleLook, before: ConversationRow, now: number): Convers
     traceparent: arrival.traceparent,
     messageEvents: [
       {
-        messageId: look.message.id,
+        messageId: run.message.id,
         actor,
         build: (facts) =>
           mailEvent('rule.matched', facts, {
@@ -79,7 +79,7 @@ function changeOf(look: RuleLook, before: ConversationRow, now: number): Convers
             ruleName: rule.name,
             ruleVersion: rule.version,
             ruleKind: rule.kind,
-            runId: look.runId,
+            runId: run.runId,
             actions: outcomes.map((outcome) => ({
               type: outcome!.type,
               outcome: outcome!.outcome,

@@ -2,7 +2,7 @@ import { MailReceived } from '@dak/contracts/events';
 import { InvalidError } from '@dak/kernel';
 import { createGroupCommit, type GroupCommit } from '@dak/platform/group-commit';
 import {
-  createRest,
+  createReadPacing,
   fromLogRecord,
   type Log,
   type LogRecord,
@@ -29,7 +29,7 @@ export interface RuleConsumer {
 export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
   const groups = new Map<string, GroupCommit<Arrival, null>>();
   const patterns = deps.patterns ?? matchInPlace;
-  const rest = createRest({ busyMs: 20, quietMs: 200 });
+  const pacing = createReadPacing({ busyMs: 20, quietMs: 200 });
   let subscription: Subscription | null = null;
 
   const flush = async (organizationId: string, arrivals: Arrival[]): Promise<null[]> => {
@@ -82,7 +82,7 @@ export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
     for (const record of records) {
       // What else lies in the topic needs no decoding.
       if (record.headers['ce_type'] !== 'mail.received') continue;
-      rest.concerned();
+      pacing.relevant();
       const { organizationId, arrival } = toArrival(record);
       await submit(organizationId, arrival);
     }
@@ -92,7 +92,7 @@ export function createRuleConsumer(deps: RunDeps & { log: Log }): RuleConsumer {
     async start() {
       subscription = await deps.log.subscribe(RULES_GROUP, [TOPIC], handle, {
         concurrency: CONCURRENCY,
-        restMs: () => rest.restMs(),
+        pauseMs: () => pacing.pauseMs(),
       });
     },
     async stop() {

@@ -17,8 +17,8 @@ export interface Arrival {
   readonly imported: boolean;
 }
 
-/** A rule looked at a message; `outcomes` has one per action of a rule that matched, null until it is known. */
-export interface RuleLook {
+/** One rule applied to one message; `outcomes` has one entry per action of a rule that matched, null until known. */
+export interface EvaluatedRule {
   readonly runId: string;
   readonly rule: Rule;
   readonly arrival: Arrival;

@@ -1,21 +1,28 @@
 import { Registry } from 'prom-client';
 import { createRuleMetrics } from './rule-metrics';
-import type { RuleLook } from './rule-match';
+import type { EvaluatedRule } from './rule-match';
 
-function look(matched: boolean, undecided: boolean, outcomes: RuleLook['outcomes']): RuleLook {
-  return { evaluation: { matched, undecided, conditions: [] }, outcomes } as unknown as RuleLook;
+function evaluated(
+  matched: boolean,
+  undecided: boolean,
+  outcomes: EvaluatedRule['outcomes'],
+): EvaluatedRule {
+  return {
+    evaluation: { matched, undecided, conditions: [] },
+    outcomes,
+  } as unknown as EvaluatedRule;
 }
 
 it('counts rules by whether they matched, and their actions by what came of them', async () => {
   const registry = new Registry();
   const count = createRuleMetrics(registry);
   count([
-    look(true, false, [
+    evaluated(true, false, [
       { type: 'add_labels', outcome: 'done', error: null },
       { type: 'forward', outcome: 'failed', error: 'no' },
     ]),
-    look(false, false, []),
-    look(false, true, [{ type: 'assign', outcome: 'failed', error: 'too long' }]),
+    evaluated(false, false, []),
+    evaluated(false, true, [{ type: 'assign', outcome: 'failed', error: 'too long' }]),
   ]);
   const text = await registry.metrics();
   for (const outcome of ['matched', 'not_matched', 'undecided']) {

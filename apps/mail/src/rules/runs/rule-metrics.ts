@@ -1,8 +1,10 @@
 import { Counter, type Registry } from 'prom-client';
-import type { RuleLook } from './rule-match';
+import type { EvaluatedRule } from './rule-match';
 
 /** Counts what rules made of mail that arrived; no label names a rule. */
-export function createRuleMetrics(registry: Registry): (looks: readonly RuleLook[]) => void {
+export function createRuleMetrics(
+  registry: Registry,
+): (evaluated: readonly EvaluatedRule[]) => void {
   const registers = [registry];
   const runs = new Counter({
     name: 'dak_mail_rule_runs_total',
@@ -16,8 +18,8 @@ export function createRuleMetrics(registry: Registry): (looks: readonly RuleLook
     labelNames: ['action', 'outcome'],
     registers,
   });
-  return (looks) => {
-    for (const { evaluation, outcomes } of looks) {
+  return (evaluated) => {
+    for (const { evaluation, outcomes } of evaluated) {
       const { matched, undecided } = evaluation;
       runs.inc({ outcome: matched ? 'matched' : undecided ? 'undecided' : 'not_matched' });
       for (const outcome of outcomes) {

@@ -16,11 +16,11 @@ import {
 } from '../evaluation/rule-message-store';
 import { createRulePatterns, type PatternAnswersOf } from '../evaluation/rule-patterns';
 import { applyChanges } from './apply-changes';
-import { lookAtMessages } from './look-at-messages';
-import type { Arrival, RuleLook } from './rule-match';
+import { evaluateRules } from './evaluate-rules';
+import type { Arrival, EvaluatedRule } from './rule-match';
 import { insertRuleRuns, type RuleRun } from './rule-run-store';
 import { sendRuleMail, type SendDeps } from './send-rule-mail';
-import { loadStanding } from './standing';
+import { loadCurrentRights } from './current-rights';
 
 /** Consumer group, in the log and in the inbox. */
 export const RULES_GROUP = 'rules';
@@ -34,7 +34,7 @@ export interface RunDeps extends SendDeps {
   /** New deliveries are durable and due. */
   readonly onAccepted: () => void;
   /** Rules met mail, and that is durable. */
-  readonly onRan?: (looks: readonly RuleLook[]) => void;
+  readonly onRan?: (evaluated: readonly EvaluatedRule[]) => void;
 }
 
 /**
@@ -61,10 +61,10 @@ async function attempt(
   answersOf: PatternAnswersOf,
 ): Promise<void> {
   let sent = false;
-  let looks: readonly RuleLook[] = [];
+  let evaluated: readonly EvaluatedRule[] = [];
   await deps.database.inTenant(organizationId, async (tx) => {
     sent = false;
-    looks = [];
+    evaluated = [];
     await rememberSenders(
       tx,
       organizationId,
@@ -84,9 +84,9 @@ async function attempt(
         rules.some((rule) => covers(rule, mailboxId) && existedAt(rule, occurredAt)),
     );
     if (fresh.length === 0) return;
-    ({ sent, looks } = await runOn(tx, deps, organizationId, fresh, rules, answersOf));
+    ({ sent, evaluated } = await runOn(tx, deps, organizationId, fresh, rules, answersOf));
   });
-  deps.onRan?.(looks);
+  deps.onRan?.(evaluated);
   if (sent) deps.onAccepted();
 }
 
@@ -97,7 +97,7 @@ async function runOn(
   arrivals: readonly Arrival[],
   rules: Awaited<ReturnType<RulesOf>>,
   answersOf: PatternAnswersOf,
-): Promise<{ sent: boolean; looks: readonly RuleLook[] }> {
+): Promise<{ sent: boolean; evaluated: readonly EvaluatedRule[] }> {
   const mailboxIds = [...new Set(arrivals.map(({ mailboxId }) => mailboxId))];
   const relevant = rules.filter((rule) => mailboxIds.some((id) => covers(rule, id)));
   const messages = await loadRuleMessages(
@@ -107,26 +107,26 @@ async function runOn(
     arrivals.map(({ messageId }) => messageId),
     neededFacts(relevant),
   );
-  const standing = await loadStanding(tx, organizationId, relevant, mailboxIds);
-  const looks = await lookAtMessages(
+  const rights = await loadCurrentRights(tx, organizationId, relevant, mailboxIds);
+  const evaluated = await evaluateRules(
     arrivals.flatMap((arrival) => {
       const message = messages.get(arrival.messageId);
       return message === undefined ? [] : [{ arrival, message }];
     }),
     relevant,
-    standing,
+    rights,
     answersOf,
   );
   const now = deps.clock();
   const at = new Date(now).toISOString();
-  const sent = await act(tx, deps, organizationId, looks, now);
+  const sent = await act(tx, deps, organizationId, evaluated, now);
   await insertRuleRuns(
     tx,
     organizationId,
-    looks.map((look) => toRun(look, at)),
+    evaluated.map((run) => toRun(run, at)),
   );
-  await addToTallies(tx, organizationId, talliesOf(looks), at);
-  return { sent, looks };
+  await addToTallies(tx, organizationId, talliesOf(evaluated), at);
+  return { sent, evaluated };
 }
 
 /** Does what the matched rules want. @returns whether mail has been sent */
@@ -134,18 +134,18 @@ async function act(
   tx: Transaction,
   deps: RunDeps,
   organizationId: string,
-  looks: readonly RuleLook[],
+  evaluated: readonly EvaluatedRule[],
   now: number,
 ): Promise<boolean> {
-  const matched = looks.filter(({ evaluation }) => evaluation.matched);
+  const matched = evaluated.filter(({ evaluation }) => evaluation.matched);
   if (matched.length === 0) return false;
   const { rows, placed } = await lockConversationsOf(
     tx,
     organizationId,
     matched.map(({ message }) => message.id),
   );
-  for (const look of matched) {
-    look.conversationId = placed.get(look.message.id) ?? look.conversationId;
+  for (const run of matched) {
+    run.conversationId = placed.get(run.message.id) ?? run.conversationId;
   }
   const touched = await sendRuleMail(tx, deps, organizationId, matched, now);
   // Mail of rules has moved these on.
@@ -180,27 +180,27 @@ async function lockRows(
   return new Map(locked.map(({ mailbox_address: _, ...row }) => [row.id, row]));
 }
 
-function toRun(look: RuleLook, at: string): RuleRun {
-  const { rule, message, arrival, evaluation } = look;
+function toRun(run: EvaluatedRule, at: string): RuleRun {
+  const { rule, message, arrival, evaluation } = run;
   return {
-    id: look.runId,
+    id: run.runId,
     rule_id: rule.id,
     rule_name: rule.name,
     rule_version: rule.version,
     mailbox_id: message.mailboxId,
-    conversation_id: look.conversationId,
+    conversation_id: run.conversationId,
     message_id: message.id,
     event_id: arrival.eventId,
     matched: evaluation.matched,
     conditions: [...evaluation.conditions],
-    actions: look.outcomes.map((outcome) => outcome!),
+    actions: run.outcomes.map((outcome) => outcome!),
     at,
     trace_id: traceIdOf(arrival.traceparent),
   };
 }
 
-function talliesOf(looks: readonly RuleLook[]) {
-  return [...Map.groupBy(looks, ({ rule }) => rule.id)].map(([ruleId, own]) => ({
+function talliesOf(evaluated: readonly EvaluatedRule[]) {
+  return [...Map.groupBy(evaluated, ({ rule }) => rule.id)].map(([ruleId, own]) => ({
     ruleId,
     evaluated: own.length,
     matched: own.filter(({ evaluation }) => evaluation.matched).length,

@@ -10,7 +10,7 @@ import { countRecentAutomatic } from '../../sending/submissions/submission-store
 import { loadHeaders } from '../evaluation/rule-message-store';
 import { MAX_REPLIES_PER_DAY, refusalOf, REPLY_INTERVAL_DAYS } from './automatic-mail';
 import { prepareForward, prepareTemplateReply, type RuleMail } from './prepare-rule-mail';
-import type { RuleLook } from './rule-match';
+import type { EvaluatedRule } from './rule-match';
 import { actorOfRule, principalOfRule } from './rule-principal';
 import { rememberReplies, selectRecentReplies, type ReplyKey } from './rule-reply-store';
 import type { ActionOutcome } from './rule-run-store';
@@ -23,7 +23,7 @@ export interface SendDeps {
 type SendAction = Extract<RuleAction, { type: 'forward' | 'reply_with_template' }>;
 
 interface Waiting {
-  readonly look: RuleLook;
+  readonly run: EvaluatedRule;
   readonly index: number;
   readonly mail: RuleMail;
   readonly reply: ReplyKey | null;
@@ -38,19 +38,19 @@ export async function sendRuleMail(
   tx: Transaction,
   deps: SendDeps,
   organizationId: string,
-  looks: readonly RuleLook[],
+  evaluated: readonly EvaluatedRule[],
   now: number,
 ): Promise<Set<string>> {
   const waiting: Waiting[] = [];
   const guard = createGuard(tx, organizationId);
-  for (const look of looks) {
-    for (const [index, action] of look.rule.actions.entries()) {
-      if (look.outcomes[index] !== null || !isSendAction(action)) continue;
+  for (const run of evaluated) {
+    for (const [index, action] of run.rule.actions.entries()) {
+      if (run.outcomes[index] !== null || !isSendAction(action)) continue;
       try {
-        waiting.push(await prepare(tx, deps, organizationId, look, index, action, guard, now));
+        waiting.push(await prepare(tx, deps, organizationId, run, index, action, guard, now));
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        look.outcomes[index] = outcomeOf(action, error);
+        run.outcomes[index] = outcomeOf(action, error);
       }
     }
   }
@@ -58,25 +58,25 @@ export async function sendRuleMail(
     tx,
     deps.blobs,
     organizationId,
-    waiting.map(({ look, mail }) => ({
+    waiting.map(({ run, mail }) => ({
       ...mail,
-      conversationId: look.conversationId,
-      context: contextOf(organizationId, look),
+      conversationId: run.conversationId,
+      context: contextOf(organizationId, run),
       expectedLastMessageId: null,
     })),
   );
   const touched = new Set<string>();
   const replies: ReplyKey[] = [];
-  waiting.forEach(({ look, index, reply }, position) => {
-    const action = look.rule.actions[index]!;
+  waiting.forEach(({ run, index, reply }, position) => {
+    const action = run.rule.actions[index]!;
     const outcome = outcomes[position]!;
     if ('error' in outcome) {
       if (!isRefusal(outcome.error)) throw outcome.error;
-      look.outcomes[index] = outcomeOf(action, outcome.error);
+      run.outcomes[index] = outcomeOf(action, outcome.error);
       return;
     }
-    touched.add(look.conversationId);
-    look.outcomes[index] = { type: action.type, outcome: 'done', error: null };
+    touched.add(run.conversationId);
+    run.outcomes[index] = { type: action.type, outcome: 'done', error: null };
     if (reply !== null) replies.push(reply);
   });
   await rememberReplies(tx, organizationId, replies, new Date(now).toISOString());
@@ -87,13 +87,13 @@ async function prepare(
   tx: Transaction,
   { blobs, takeSend }: SendDeps,
   organizationId: string,
-  look: RuleLook,
+  run: EvaluatedRule,
   index: number,
   action: SendAction,
   guard: Guard,
   now: number,
 ): Promise<Waiting> {
-  const { message, rule, conversationId } = look;
+  const { message, rule, conversationId } = run;
   const headers =
     message.headers.size > 0
       ? message.headers
@@ -122,7 +122,7 @@ async function prepare(
   }
   await guard.takeAutomatic(conversationId);
   await takeSend(message.mailboxId);
-  return { look, index, mail, reply };
+  return { run, index, mail, reply };
 }
 
 /** What must not be done again, within this transaction and before it. */
@@ -210,13 +210,13 @@ function isSendAction(action: RuleAction): action is SendAction {
 }
 
 /** The operations want the context of a call; a rule has no client that could repeat or cancel it. */
-function contextOf(organizationId: string, look: RuleLook): CallContext {
+function contextOf(organizationId: string, run: EvaluatedRule): CallContext {
   return {
-    principal: principalOfRule(organizationId, look.rule),
-    requestId: look.runId,
+    principal: principalOfRule(organizationId, run.rule),
+    requestId: run.runId,
     deadline: Number.MAX_SAFE_INTEGER,
     signal: new AbortController().signal,
     idempotency: null,
-    traceparent: look.arrival.traceparent,
+    traceparent: run.arrival.traceparent,
   };
 }

@@ -7,9 +7,9 @@ import { covers, existedAt, type Rule } from '../definition/rule';
 import { evaluateRule } from '../evaluation/evaluate-rule';
 import type { StoredRuleMessage } from '../evaluation/rule-message-store';
 import type { PatternAnswersOf } from '../evaluation/rule-patterns';
-import type { Arrival, RuleLook } from './rule-match';
+import type { Arrival, EvaluatedRule } from './rule-match';
 import type { ActionOutcome } from './rule-run-store';
-import { isAtLeast, type Standing } from './standing';
+import { isAtLeast, type CurrentRights } from './current-rights';
 
 /** Events between the first cause and the last that rules act upon. */
 export const MAX_CAUSATION_DEPTH = 8;
@@ -19,31 +19,31 @@ const SLICE_MS = 15;
 const TOO_COSTLY =
   'The regular expressions of the rules take too long for this mail, so this rule was not decided: use smaller repetitions, or fewer rules with expressions.';
 
-export interface LookedAtMessage {
+export interface EvaluatedMessage {
   readonly arrival: Arrival;
   readonly message: StoredRuleMessage;
 }
 
 /**
- * Puts messages, in order, before the rules that cover their mailboxes, in their order. Labels that an
- * earlier rule gives or takes are there for the conditions of later ones. Nothing is done yet.
+ * Evaluates the rules that cover the messages' mailboxes, messages and rules each in order. Conditions
+ * see the labels as earlier rules leave them. No action is carried out yet.
  * @param rules in their order
  * @throws AnswersMissing when expressions are to be worked out first
  */
-export async function lookAtMessages(
-  messages: readonly LookedAtMessage[],
+export async function evaluateRules(
+  messages: readonly EvaluatedMessage[],
   rules: readonly Rule[],
-  standing: Standing,
+  rights: CurrentRights,
   answersOf: PatternAnswersOf,
-): Promise<RuleLook[]> {
+): Promise<EvaluatedRule[]> {
   const answers = await answersOf(
     messages.map(({ arrival, message }) => ({
       message,
       traceparent: arrival.traceparent,
-      rules: rules.filter((rule) => looksAt(rule, arrival, message, standing)),
+      rules: rules.filter((rule) => isApplicable(rule, arrival, message, rights)),
     })),
   );
-  const looks: RuleLook[] = [];
+  const evaluated: EvaluatedRule[] = [];
   const labels = new Map(
     messages.map(({ message }) => [message.conversationId, message.labels] as const),
   );
@@ -52,15 +52,15 @@ export async function lookAtMessages(
     const { conversationId } = message;
     const patterns = answers.get(message.id)!;
     for (const rule of rules) {
-      if (!looksAt(rule, arrival, message, standing)) continue;
-      const access = standing.ownerAccess(rule, message.mailboxId)!;
+      if (!isApplicable(rule, arrival, message, rights)) continue;
+      const access = rights.ownerAccess(rule, message.mailboxId)!;
       if (performance.now() - sliceStart > SLICE_MS) {
         await turn();
         sliceStart = performance.now();
       }
       const evaluation = evaluateRule(rule, message, labels.get(conversationId) ?? [], patterns);
       const outcomes = evaluation.matched
-        ? rule.actions.map((action) => refusalOf(action, arrival, access, standing))
+        ? rule.actions.map((action) => refusalOf(action, arrival, access, rights))
         : evaluation.undecided
           ? rule.actions.map(({ type }) => ({
               type,
@@ -68,7 +68,7 @@ export async function lookAtMessages(
               error: TOO_COSTLY,
             }))
           : [];
-      looks.push({
+      evaluated.push({
         runId: uuidv7(),
         rule,
         arrival,
@@ -82,29 +82,29 @@ export async function lookAtMessages(
       if (rule.stop) break;
     }
   }
-  return looks;
+  return evaluated;
 }
 
-/** Whether the rule was there when the mail came, and whoever made it may still read the mailbox. */
-function looksAt(
+/** Whether the rule existed when the mail arrived, and its owner may still read the mailbox. */
+function isApplicable(
   rule: Rule,
   { occurredAt }: Arrival,
   { mailboxId }: StoredRuleMessage,
-  standing: Standing,
+  rights: CurrentRights,
 ): boolean {
   return (
     covers(rule, mailboxId) &&
     existedAt(rule, occurredAt) &&
-    standing.ownerAccess(rule, mailboxId) !== null
+    rights.ownerAccess(rule, mailboxId) !== null
   );
 }
 
-/** What becomes of an action that is not to be tried; null = it is. */
+/** The outcome of an action that must not be tried; null = try it. */
 function refusalOf(
   action: RuleAction,
   { causationDepth }: Arrival,
   access: Access,
-  standing: Standing,
+  rights: CurrentRights,
 ): ActionOutcome | null {
   const { type } = action;
   if (causationDepth > MAX_CAUSATION_DEPTH) {
@@ -116,7 +116,7 @@ function refusalOf(
       'Who made the rule may no longer do this in the mailbox: an admin can raise their access.';
     return { type, outcome: 'skipped', error };
   }
-  if (action.type === 'assign' && !standing.isActive(action.user_id)) {
+  if (action.type === 'assign' && !rights.isActive(action.user_id)) {
     const error = 'The user has been deactivated: choose another one in the rule.';
     return { type, outcome: 'failed', error };
   }
@@ -125,7 +125,7 @@ function refusalOf(
 
 function labelsAfter(
   rule: Rule,
-  outcomes: RuleLook['outcomes'],
+  outcomes: EvaluatedRule['outcomes'],
   before: readonly string[],
 ): string[] {
   const labels = new Set(before);

@@ -6,25 +6,25 @@ import type { Access } from '../../mailboxes/visibility-store';
 import type { Rule } from '../definition/rule';
 import { selectAssigned } from './assignment-store';
 
-/** What people may do at this moment, as far as rules have to know. */
-export interface Standing {
-  /** Of the owner of a rule in a mailbox; null = not even see it. */
+/** Users' current permissions, as far as rules need them. */
+export interface CurrentRights {
+  /** Access of the rule's owner to a mailbox; null = none. */
   ownerAccess(rule: Rule, mailboxId: string): Access | null;
-  /** False for a person who can no longer sign in. */
+  /** False for a user who can no longer sign in. */
   isActive(userId: string): boolean;
 }
 
 /**
- * Asks for roles, departments and assignments of now: a rule of somebody who has been deactivated or
- * has lost a mailbox does nothing there any more. Somebody whom the gateway has not spoken of yet is
- * taken as they were when they saved the rule.
+ * Loads current roles, departments and assignments: a rule whose owner has been deactivated or
+ * has lost access to a mailbox does nothing there. An owner not yet announced by the gateway has
+ * the rights they had when they saved the rule.
  */
-export async function loadStanding(
+export async function loadCurrentRights(
   tx: SqlExecutor,
   organizationId: string,
   rules: readonly Rule[],
   mailboxIds: readonly string[],
-): Promise<Standing> {
+): Promise<CurrentRights> {
   const assignees = rules.flatMap(({ actions }) =>
     actions.flatMap((action) => (action.type === 'assign' ? [action.user_id] : [])),
   );
@@ -32,8 +32,8 @@ export async function loadStanding(
     ...new Set([...rules.map(({ owner }) => owner.userId), ...assignees]),
   ]);
   const isActive = (userId: string) => people.get(userId)?.active ?? true;
-  const standingOf = ({ owner }: Rule) => people.get(owner.userId) ?? owner;
-  const held = rules.filter((rule) => !seesWholeOrganization(standingOf(rule)));
+  const rightsOf = ({ owner }: Rule) => people.get(owner.userId) ?? owner;
+  const held = rules.filter((rule) => !seesWholeOrganization(rightsOf(rule)));
   const assigned = await selectAssigned(
     tx,
     organizationId,
@@ -45,10 +45,10 @@ export async function loadStanding(
     ownerAccess(rule, mailboxId) {
       const { userId } = rule.owner;
       if (!isActive(userId)) return null;
-      const standing = standingOf(rule);
-      return seesWholeOrganization(standing)
+      const rights = rightsOf(rule);
+      return seesWholeOrganization(rights)
         ? 'send'
-        : assigned(userId, standing.departmentIds, mailboxId);
+        : assigned(userId, rights.departmentIds, mailboxId);
     },
   };
 }
