@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import { createGateway, defineProbe } from '@dak/gateway';
+import { createGateway, defineProbe, noServices } from '@dak/gateway';
 import { createLogger } from '@dak/platform/logging';
 import { applyMigrations } from '@dak/platform/migrations';
 import { createSharedState } from '@dak/platform/shared-state';
@@ -47,7 +47,7 @@ async function main(adminUrl: string, keyFile: string): Promise<void> {
     secret: 'a secret of benchmarks, 32 characters',
     sessionKey: generateKeyPairSync('ed25519').privateKey,
     rateLimits: { readsPerMinute: 1e9, writesPerMinute: 1e9, anonymousPerMinute: 1e9 },
-    routes: [probe('/probe', ['api.meta']), probe('/probe-public', 'public')],
+    ...noServices([probe('/probe', ['api.meta']), probe('/probe-public', 'public')]),
   });
   const made = await gateway.ensureFirstRun();
   if (made === null) throw new Error('The cluster is not fresh.');

@@ -16,7 +16,7 @@ import { AccessTokens } from '../src/identity/access-token';
 import { CredentialAuthenticator } from '../src/identity/credential-authenticator';
 import { IdentityVersions } from '../src/identity/identity-versions';
 import { LastUsedRecorder } from '../src/identity/last-used-recorder';
-import { createGateway } from '../src/service';
+import { createGateway, noServices } from '../src/service';
 
 async function main(): Promise<void> {
   const test = await createTestDatabase({
@@ -35,6 +35,7 @@ async function main(): Promise<void> {
     siteUrl: 'http://localhost',
     secret: 'a secret of benchmarks, 32 characters',
     sessionKey,
+    ...noServices(),
   });
   const { apiKey } = (await gateway.ensureFirstRun())!;
   const database = new Database({ url: test.url, applicationName: 'bench' });

@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { createLogger } from '@dak/platform/logging';
 import { MemorySharedState } from '@dak/platform/shared-state';
 import { createTestDatabase } from '@dak/testing/database';
-import { createGateway, defineProbe } from '../src/service';
+import { createGateway, defineProbe, noServices } from '../src/service';
 
 /** autocannon brings no types. */
 const autocannon = createRequire(__filename)('autocannon') as (options: {
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     secret: 'a secret of benchmarks, 32 characters',
     sessionKey: generateKeyPairSync('ed25519').privateKey,
     rateLimits: { readsPerMinute: 1e9, writesPerMinute: 1e9, anonymousPerMinute: 1e9 },
-    routes: [probe('/bench', ['api.meta']), probe('/bench-public', 'public')],
+    ...noServices([probe('/bench', ['api.meta']), probe('/bench-public', 'public')]),
   });
   const seed = (await gateway.ensureFirstRun())!;
   const { port } = await gateway.listen(0, '127.0.0.1');

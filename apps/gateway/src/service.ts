@@ -7,11 +7,12 @@ import { Probes } from '@dak/platform/probes';
 import type { SharedState } from '@dak/platform/shared-state';
 import { registerDatabaseSize } from '@dak/platform/telemetry';
 import { watchTlsFiles, type PemPaths } from '@dak/platform/tls-files';
-import { Announcer } from './announcements/announcer';
-import { keyEndAnnouncement } from './announcements/key-end-store';
-import { operationsAnnouncement } from './announcements/operations-store';
-import { organizationAnnouncement } from './announcements/organization-store';
-import { userAnnouncement } from './announcements/user-store';
+import { Announcer, type Announcement } from './announcements/announcer';
+import { KEY_ENDS } from './announcements/key-end-store';
+import { OPERATIONS } from './announcements/operations-store';
+import { ORGANIZATIONS } from './announcements/organization-store';
+import { tellEach } from './announcements/tenant-directories';
+import { USERS } from './announcements/user-store';
 import { apiKeyRoutes } from './api-keys/api-key-routes';
 import { AuditLog, auditSource } from './audit/audit-log';
 import { auditRoutes } from './audit/audit-routes';
@@ -54,7 +55,7 @@ import { WorkAfterAnswers } from './identity/work-after-answers';
 import { operationsRoutes } from './operations/operations-routes';
 import { organizationRoutes } from './organizations/organization-routes';
 import { erasureRoutes } from './retention/erasure-routes';
-import { feedKeeper, logKeeper } from './retention/event-keepers';
+import { feedKeeper, logKeeper, serviceKeeper } from './retention/event-keepers';
 import { createUpkeep } from './retention/upkeep';
 import type { SessionParts } from './sessions/login';
 import { DEFAULT_LOGIN_FAILURES, LoginThrottle } from './sessions/login-throttle';
@@ -147,7 +148,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     log: options.log ?? null,
     database: store.database,
     authenticator,
-    findReaders: options.findReaders,
+    visibility: options.visibility,
     placeKey: derived(options.secret, 'places in event streams'),
     clock,
     logger,
@@ -157,16 +158,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     database: store.database,
     audit: parts.audit,
     versions: parts.versions,
-    keepers: {
-      ...options.keepers,
-      events: [
-        feedKeeper(store.database),
-        ...(options.keepers?.events ?? []),
-        ...(options.log === undefined ? [] : [logKeeper(options.log)]),
-      ],
-      erasers: options.keepers?.erasers ?? [],
-    },
-    erasers: options.keepers?.erasers ?? [],
+    mail: options.mailKeeper,
+    events: [
+      feedKeeper(store.database),
+      ...options.tenants.map(serviceKeeper),
+      ...(options.log === undefined ? [] : [logKeeper(options.log)]),
+    ],
+    tenants: options.tenants,
     log: options.log ?? null,
     scrub: options.scrub ?? (() => Promise.resolve()),
     clock,
@@ -223,10 +221,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       .catch(failureReport(logger, 'expired sessions could not be removed'));
     feed.sweep().catch(failureReport(logger, 'old events could not be removed'));
   }, UPKEEP_MS).unref();
-  announcers.organizations.start();
-  announcers.users.start();
-  announcers.keys.start();
-  announcers.operations.start();
+  for (const announcer of Object.values(announcers)) announcer.start();
 
   let auditChain: Subscription | null = null;
   let closing: Promise<void> | null = null;
@@ -238,10 +233,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     await feed.close();
     await auditChain?.close();
     await server.close(graceMs);
-    await announcers.organizations.stop();
-    await announcers.users.stop();
-    await announcers.keys.stop();
-    await announcers.operations.stop();
+    for (const announcer of Object.values(announcers)) await announcer.stop();
     await parts.lastUsed.flush();
     await parts.afterAnswers.flush();
     await limiter.close();
@@ -281,29 +273,19 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 type Announcers = ReturnType<typeof createAnnouncers>;
 
-function createAnnouncers(options: GatewayOptions, store: GatewayStore) {
-  const nobody = (): Promise<void> => Promise.resolve();
+function createAnnouncers({ tenants, logger }: GatewayOptions, store: GatewayStore) {
+  const announcer = <State extends object>(announcement: Announcement<State>, what: string) =>
+    new Announcer(
+      store,
+      announcement,
+      tenants,
+      failureReport(logger, `${what} could not be announced; it is tried again`),
+    );
   return {
-    organizations: new Announcer(
-      store,
-      organizationAnnouncement(options.announceOrganization ?? nobody),
-      failureReport(options.logger, 'an organization could not be announced; it is tried again'),
-    ),
-    keys: new Announcer(
-      store,
-      keyEndAnnouncement(options.announceKeyEnd ?? nobody),
-      failureReport(options.logger, 'the end of a key could not be announced; it is tried again'),
-    ),
-    operations: new Announcer(
-      store,
-      operationsAnnouncement(options.announceOperations ?? nobody),
-      failureReport(options.logger, 'the stop switches could not be announced; it is tried again'),
-    ),
-    users: new Announcer(
-      store,
-      userAnnouncement(options.announceUser ?? nobody),
-      failureReport(options.logger, 'a user could not be announced; it is tried again'),
-    ),
+    organizations: announcer(ORGANIZATIONS, 'an organization'),
+    users: announcer(USERS, 'a user'),
+    keys: announcer(KEY_ENDS, 'the end of a key'),
+    operations: announcer(OPERATIONS, 'the stop switches'),
   };
 }
 
@@ -358,7 +340,7 @@ function identityParts(
       cursor: derived(options.secret, 'page cursors'),
       refresh: derived(options.secret, 'refresh tokens'),
     },
-    putDomains: options.putDomains ?? ((_id, names) => Promise.resolve(names)),
+    putDomains: options.putDomains,
     isHttps: options.siteUrl.startsWith('https:') || options.tls != null,
     organizationChanged: async (organizationId) => {
       await announcers.organizations.announceSoon(organizationId);
@@ -378,24 +360,18 @@ function allRoutes(
   eventRoutes: readonly Route[],
 ): readonly Route[] {
   const { version } = options;
-  const serviceRoutes =
-    typeof options.routes === 'function'
-      ? options.routes({
-          directory: createMailDirectory(parts.store),
-          siteUrl: options.siteUrl.replace(/\/$/, ''),
-          ticketKey: derived(options.secret, 'links to files'),
-          clock: parts.clock,
-          principalOf,
-          seesMailbox: options.seesMailbox ?? (() => Promise.resolve(false)),
-          seesWebhook: options.seesWebhook ?? (() => Promise.resolve(false)),
-        })
-      : (options.routes ?? []);
+  const serviceRoutes = options.routes({
+    directory: createMailDirectory(parts.store),
+    siteUrl: options.siteUrl.replace(/\/$/, ''),
+    ticketKey: derived(options.secret, 'links to files'),
+    clock: parts.clock,
+    principalOf,
+    seesMailbox: options.seesMailbox,
+    seesWebhook: options.seesWebhook,
+  });
   const all = (): readonly Route[] => routes;
   const routes: readonly Route[] = [
-    indexRoute({
-      version,
-      visibleMailboxIds: options.visibleMailboxIds ?? (() => Promise.resolve([])),
-    }),
+    indexRoute({ version, visibleMailboxIds: options.visibleMailboxIds }),
     capabilitiesRoute({
       routes: all,
       rateLimits: limits,
@@ -416,7 +392,9 @@ function allRoutes(
     ...organizationRoutes(parts),
     ...auditRoutes(
       parts,
-      createAuditSettling(options.log, options.settleAudit ?? (() => Promise.resolve())),
+      createAuditSettling(options.log, () =>
+        tellEach(options.tenants, (service, call) => service.settleAudit({}, call)),
+      ),
     ),
     ...operationsRoutes(parts),
   ];
@@ -438,10 +416,8 @@ export { defineProbe, defineRoute } from './http';
 export type { Route, RouteContext, RouteReply } from './http';
 export type { RouteDescription } from './http/route-table';
 export type { FirstRun, FirstRunOptions } from './first-run/first-run';
-export type { AnnounceOrganization, OrganizationState } from './announcements/organization-store';
-export type { AnnounceKeyEnd, KeyEnd } from './announcements/key-end-store';
-export type { AnnounceUser, UserState } from './announcements/user-store';
 export { resetSuperadmin } from './users/reset-superadmin';
 export type { Backend } from './backend/backend';
+export { noServices } from './backend/no-services';
 export { backendOver } from './backends';
 export { retainNow } from './retention/retention-now';

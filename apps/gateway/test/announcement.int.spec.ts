@@ -1,18 +1,27 @@
 import { Client } from 'pg';
+import type {
+  PutKeyEndRequest,
+  PutOrganizationRequest,
+  PutUserRequest,
+} from '@dak/contracts/tenant';
 import { eventually } from '@dak/testing/waiting';
-import type { KeyEnd, OrganizationState, UserState } from '../src/service';
 import { startGateway } from './gateway-under-test';
+import { silentService } from './silent-service';
 
 describe('what the services are told about organizations', () => {
   it('is every new and changed one, before the change is answered, and again after a failure', async () => {
-    const told: OrganizationState[] = [];
+    const told: PutOrganizationRequest[] = [];
     let broken = false;
     const site = await startGateway({
-      announceOrganization: (state) => {
-        if (broken && state.name !== 'Fine') return Promise.reject(new Error('not reachable'));
-        told.push(state);
-        return Promise.resolve();
-      },
+      tenants: [
+        silentService({
+          putOrganization: (state) => {
+            if (broken && state.name !== 'Fine') return Promise.reject(new Error('not reachable'));
+            told.push(state);
+            return Promise.resolve({});
+          },
+        }),
+      ],
     });
     try {
       expect(told.map((state) => state.name).sort()).toEqual(['Demo', 'Platform']);
@@ -42,14 +51,18 @@ describe('what the services are told about organizations', () => {
 
 describe('what the services are told about people', () => {
   it('is role, activity and departments of each, before the change is answered', async () => {
-    const told = new Map<string, UserState>();
+    const told = new Map<string, PutUserRequest>();
     let calls = 0;
     const site = await startGateway({
-      announceUser: (state) => {
-        calls += 1;
-        told.set(state.userId, state);
-        return Promise.resolve();
-      },
+      tenants: [
+        silentService({
+          putUser: (state) => {
+            calls += 1;
+            told.set(state.userId, state);
+            return Promise.resolve({});
+          },
+        }),
+      ],
     });
     try {
       expect([...told.values()].map(({ role }) => role).sort()).toEqual(['admin', 'superadmin']);
@@ -104,14 +117,18 @@ describe('what the services are told about people', () => {
   });
 
   it('is told again until it is heard, and to a service that came later', async () => {
-    const told: UserState[] = [];
+    const told: PutUserRequest[] = [];
     let broken = true;
     const site = await startGateway({
-      announceUser: (state) => {
-        if (broken) return Promise.reject(new Error('not reachable'));
-        told.push(state);
-        return Promise.resolve();
-      },
+      tenants: [
+        silentService({
+          putUser: (state) => {
+            if (broken) return Promise.reject(new Error('not reachable'));
+            told.push(state);
+            return Promise.resolve({});
+          },
+        }),
+      ],
     });
     try {
       broken = false;
@@ -125,14 +142,18 @@ describe('what the services are told about people', () => {
 
 describe('what the services are told about API keys', () => {
   it('is the end of each, before a revocation is answered, and again until it is heard', async () => {
-    const told: KeyEnd[] = [];
+    const told: PutKeyEndRequest[] = [];
     let broken = false;
     const site = await startGateway({
-      announceKeyEnd: (end) => {
-        if (broken) return Promise.reject(new Error('not reachable'));
-        told.push(end);
-        return Promise.resolve();
-      },
+      tenants: [
+        silentService({
+          putKeyEnd: (end) => {
+            if (broken) return Promise.reject(new Error('not reachable'));
+            told.push(end);
+            return Promise.resolve({});
+          },
+        }),
+      ],
     });
     const until = (check: () => boolean) =>
       eventually(() => `more than ${JSON.stringify(told)}`, check);

@@ -1,5 +1,6 @@
 import { UnavailableError } from '@dak/kernel';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
+import { silentService } from './silent-service';
 
 describe('an organization that is being erased', () => {
   let site: GatewayUnderTest;
@@ -10,15 +11,14 @@ describe('an organization that is being erased', () => {
       goOn = resolve;
     });
     site = await startGateway({
-      keepers: {
-        events: [],
-        erasers: [
-          async () => {
+      tenants: [
+        silentService({
+          eraseOrganization: async () => {
             await mayEnd;
             return { rows: 0, blobs: 0, bytes: 0, more: false };
           },
-        ],
-      },
+        }),
+      ],
     });
   });
   afterAll(() => site.close());
@@ -49,15 +49,14 @@ describe('an erasure that a service cannot join yet', () => {
 
   beforeAll(async () => {
     site = await startGateway({
-      keepers: {
-        events: [],
-        erasers: [
-          () =>
+      tenants: [
+        silentService({
+          eraseOrganization: () =>
             isAway
               ? Promise.reject(new UnavailableError('The service is away.'))
               : Promise.resolve({ rows: 0, blobs: 0, bytes: 0, more: false }),
-        ],
-      },
+        }),
+      ],
     });
   });
   afterAll(() => site.close());

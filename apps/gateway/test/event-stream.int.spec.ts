@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { uuidv7 } from '@dak/kernel';
+import type { Reader, VisibilityClient } from '@dak/platform/visibility';
 import { StreamClient } from '@dak/testing/event-stream';
 import { eventually } from '@dak/testing/waiting';
-import type { EventReader, FindReaders } from '../src/event-stream/item-readers';
 import { eventOf, openTestLog, type EventFacts } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
@@ -14,24 +14,23 @@ const clients: StreamClient[] = [];
 /** What the mail service would say: readers by conversation, departments by their id. */
 /** Who may send in every conversation. */
 const senders = new Set<string>();
-const access = new Map<string, (reader: EventReader) => boolean>();
-const findReaders: FindReaders = (_, places, readers) =>
-  Promise.resolve(
-    places.map(({ conversationId }) => ({
-      mayRead: new Set(
-        readers
-          .filter((reader) => access.get(conversationId)?.(reader) === true)
-          .map(({ userId }) => userId),
-      ),
-      maySend: new Set(senders),
+const access = new Map<string, (reader: Reader) => boolean>();
+const visibility: VisibilityClient = {
+  findReaders: async ({ places, readers }) => ({
+    places: places.map(({ conversationId }) => ({
+      userIds: readers
+        .filter((reader) => access.get(conversationId)?.(reader) === true)
+        .map(({ userId }) => userId),
+      senderIds: [...senders],
     })),
-  );
+  }),
+};
 
 beforeAll(async () => {
   log = await openTestLog();
   rig = await startGateway({
     log: log.log,
-    findReaders,
+    visibility,
     streamLimits: { credentialCheckMs: 200, stallMs: 1_500, perCredential: 5 },
   });
   organizationId = rig.seed.organizationId;
@@ -456,11 +455,12 @@ async function startGatewayWithFailingReaders() {
   const allowed = new Set<string>();
   const own = await startGateway({
     log: ownLog.log,
-    findReaders: (_, places) => {
-      asked += 1;
-      return isDown
-        ? Promise.reject(new Error('down'))
-        : Promise.resolve(places.map(() => ({ mayRead: allowed, maySend: allowed })));
+    visibility: {
+      findReaders: async ({ places }) => {
+        asked += 1;
+        if (isDown) throw new Error('down');
+        return { places: places.map(() => ({ userIds: [...allowed], senderIds: [...allowed] })) };
+      },
     },
   });
   return {

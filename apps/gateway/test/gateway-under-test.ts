@@ -6,7 +6,7 @@ import { MemorySharedState, type SharedState } from '@dak/platform/shared-state'
 import { ApiClient, replyValidator } from '@dak/testing/api-client';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import type { FirstRun } from '../src/first-run/first-run';
-import { createGateway, type Gateway, type GatewayOptions } from '../src/service';
+import { createGateway, noServices, type Gateway, type GatewayOptions } from '../src/service';
 
 export interface GatewayUnderTest {
   gateway: Gateway;
@@ -46,6 +46,7 @@ export async function startGateway(
     secret: 'a secret of tests with 32 characters',
     sessionKey: generateKeyPairSync('ed25519').privateKey,
     rateLimits: { readsPerMinute: 100_000, writesPerMinute: 100_000 },
+    ...noServices(),
     ...overrides,
   };
   const running: Gateway[] = [];

@@ -70,7 +70,7 @@ describe('the HTTP contract', () => {
   let site: GatewayUnderTest;
 
   beforeAll(async () => {
-    site = await startGateway({ routes: probes });
+    site = await startGateway({ routes: () => probes });
   });
   afterAll(async () => {
     await site.close();

@@ -16,7 +16,7 @@ describe('large bodies of one organization', () => {
 
   beforeAll(async () => {
     site = await startGateway({
-      routes: [
+      routes: () => [
         defineProbe({ scopes: 'credential', holder: 'everybody' } as const, {
           method: 'POST',
           path: '/wait',

@@ -11,7 +11,7 @@ describe('a body that comes slowly', () => {
   beforeAll(async () => {
     site = await startGateway({
       bodyTimes: { idleMs: 300, jsonMs: 900 },
-      routes: [
+      routes: () => [
         defineProbe(everybody, {
           method: 'POST',
           path: '/stream',

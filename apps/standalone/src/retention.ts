@@ -49,7 +49,7 @@ async function retain(): Promise<void> {
     const { messages, conversations, blobs, bytes } = await retainNow({
       databaseUrl: urls.gateway,
       log: events.log,
-      keepers: services.keepers!,
+      services: services.behindGateway,
     });
     // First, because the next step may fail while a table is locked.
     process.stdout.write(`${JSON.stringify({ messages, conversations, blobs, bytes })}\n`);

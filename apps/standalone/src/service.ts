@@ -120,7 +120,7 @@ export function composeRetention(databases: DatabasesOfServices, blobs: BlobStor
     webhook: createWebhookRetention({ databaseUrl: databases.webhook }),
   };
   return {
-    keepers: backendOver(channelsTo(removers)).keepers,
+    behindGateway: backendOver(channelsTo(removers)),
     async close() {
       for (const name of BACKENDS) await removers[name].close();
     },

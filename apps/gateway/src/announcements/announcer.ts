@@ -1,4 +1,6 @@
+import type { CallOptions } from '@dak/platform/grpc';
 import type { GatewayStore } from '../database/gateway-store';
+import { tellEach, type TenantDirectory } from './tenant-directories';
 
 /** What is to be told, and how its being heard is noted. */
 export interface Announcement<State> {
@@ -11,8 +13,7 @@ export interface Announcement<State> {
   announced: string;
   /** The parameters of `announced` before the version. */
   keyOf: (state: State) => readonly string[];
-  /** Resolves once every service has heard. */
-  announce: (state: State) => Promise<void>;
+  announce: (directory: TenantDirectory, state: State, call: CallOptions) => Promise<unknown>;
 }
 
 export const ANNOUNCED_AT_ONCE = 100;
@@ -31,6 +32,7 @@ export class Announcer<State extends object> {
   constructor(
     private readonly store: GatewayStore,
     private readonly announcement: Announcement<State>,
+    private readonly directories: readonly TenantDirectory[],
     private readonly onError: (error: unknown) => void,
   ) {}
 
@@ -76,7 +78,7 @@ export class Announcer<State extends object> {
   private async tell(row: State & { version: number }): Promise<boolean> {
     const { announce, announced, keyOf } = this.announcement;
     try {
-      await announce(row);
+      await tellEach(this.directories, (directory, call) => announce(directory, row, call));
       await this.store.database.asWorker((tx) => tx.query(announced, [...keyOf(row), row.version]));
       return true;
     } catch (error) {

@@ -1,13 +1,5 @@
+import type { PutKeyEndRequest } from '@dak/contracts/tenant';
 import { ANNOUNCED_AT_ONCE, type Announcement } from './announcer';
-
-/** A key that was revoked or has expired. */
-export interface KeyEnd {
-  organizationId: string;
-  keyId: string;
-  version: number;
-}
-
-export type AnnounceKeyEnd = (end: KeyEnd) => Promise<void>;
 
 /** Longer than any request may take. */
 const LAST_REQUEST = "interval '2 minutes'";
@@ -37,11 +29,11 @@ const TOLD = `
      and id = $2
      and end_told < $3`;
 
-export function keyEndAnnouncement(announce: AnnounceKeyEnd): Announcement<KeyEnd> {
-  return {
-    pending: PENDING,
-    announced: TOLD,
-    keyOf: ({ organizationId, keyId }) => [organizationId, keyId],
-    announce,
-  };
-}
+/** Keys that were revoked or have expired. */
+export const KEY_ENDS: Announcement<PutKeyEndRequest> = {
+  pending: PENDING,
+  announced: TOLD,
+  keyOf: ({ organizationId, keyId }) => [organizationId, keyId],
+  announce: (directory, { organizationId, keyId }, call) =>
+    directory.putKeyEnd({ organizationId, keyId }, call),
+};

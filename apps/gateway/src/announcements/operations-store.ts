@@ -1,14 +1,5 @@
+import type { PutOperationsRequest } from '@dak/contracts/tenant';
 import type { Announcement } from './announcer';
-
-/** The switches of the whole deployment, as the services have to know them. */
-export interface OperationsState {
-  outgoing: 'run' | 'hold';
-  webhooks: 'run' | 'hold';
-  /** Grows with every change. */
-  version: number;
-}
-
-export type AnnounceOperations = (state: OperationsState) => Promise<void>;
 
 /** They belong to no organization. */
 const PENDING = `
@@ -22,8 +13,9 @@ const ANNOUNCED = `
      set announced_version = $1
    where announced_version < $1`;
 
-export function operationsAnnouncement(
-  announce: AnnounceOperations,
-): Announcement<OperationsState> {
-  return { pending: PENDING, announced: ANNOUNCED, keyOf: () => [], announce };
-}
+export const OPERATIONS: Announcement<PutOperationsRequest> = {
+  pending: PENDING,
+  announced: ANNOUNCED,
+  keyOf: () => [],
+  announce: (directory, operations, call) => directory.putOperations(operations, call),
+};

@@ -1,22 +1,11 @@
+import type { PutOrganizationRequest } from '@dak/contracts/tenant';
 import { ANNOUNCED_AT_ONCE, type Announcement } from './announcer';
 
-/** What the services have to know of an organization. */
-export interface OrganizationState {
-  organizationId: string;
-  name: string;
-  status: string;
-  outgoing: 'run' | 'hold';
-  timeZone: string;
+/** `firstDomains` is announced each time, heard the first time. */
+type OrganizationState = Omit<PutOrganizationRequest, 'defaultFromName' | 'storageBytes'> & {
   defaultFromName: string | null;
-  /** Of mail that may be kept; null = no limit. */
   storageBytes: number | null;
-  /** What it owns from its beginning; told each time, heard the first time. */
-  firstDomains: string[];
-  /** Grows with every change. */
-  version: number;
-}
-
-export type AnnounceOrganization = (state: OrganizationState) => Promise<void>;
+};
 
 const PENDING = `
   select id                as "organizationId",
@@ -37,13 +26,17 @@ const ANNOUNCED = `
    where id = $1
      and announced_version < $2`;
 
-export function organizationAnnouncement(
-  announce: AnnounceOrganization,
-): Announcement<OrganizationState> {
-  return {
-    pending: PENDING,
-    announced: ANNOUNCED,
-    keyOf: ({ organizationId }) => [organizationId],
-    announce,
-  };
-}
+export const ORGANIZATIONS: Announcement<OrganizationState> = {
+  pending: PENDING,
+  announced: ANNOUNCED,
+  keyOf: ({ organizationId }) => [organizationId],
+  announce: (directory, { defaultFromName, storageBytes, ...organization }, call) =>
+    directory.putOrganization(
+      {
+        ...organization,
+        ...(defaultFromName === null ? {} : { defaultFromName }),
+        ...(storageBytes === null ? {} : { storageBytes }),
+      },
+      call,
+    ),
+};

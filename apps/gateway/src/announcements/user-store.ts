@@ -1,17 +1,5 @@
+import type { PutUserRequest } from '@dak/contracts/tenant';
 import { ANNOUNCED_AT_ONCE, type Announcement } from './announcer';
-
-/** What the services have to know of a person to judge what they may see. */
-export interface UserState {
-  organizationId: string;
-  userId: string;
-  role: 'user' | 'admin' | 'superadmin';
-  active: boolean;
-  departmentIds: string[];
-  /** Grows with every change of the above; an older one must change nothing. */
-  version: number;
-}
-
-export type AnnounceUser = (state: UserState) => Promise<void>;
 
 const PENDING = `
   select u.organization_id  as "organizationId",
@@ -36,11 +24,9 @@ const ANNOUNCED = `
      and id = $2
      and announced_version < $3`;
 
-export function userAnnouncement(announce: AnnounceUser): Announcement<UserState> {
-  return {
-    pending: PENDING,
-    announced: ANNOUNCED,
-    keyOf: ({ organizationId, userId }) => [organizationId, userId],
-    announce,
-  };
-}
+export const USERS: Announcement<PutUserRequest> = {
+  pending: PENDING,
+  announced: ANNOUNCED,
+  keyOf: ({ organizationId, userId }) => [organizationId, userId],
+  announce: (directory, user, call) => directory.putUser(user, call),
+};

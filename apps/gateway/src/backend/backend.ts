@@ -1,15 +1,13 @@
+import { TenantDirectoryServiceService } from '@dak/contracts/tenant';
 import type { Clock, Principal } from '@dak/kernel';
-import type { CallOptions } from '@dak/platform/grpc';
-import type { AnnounceKeyEnd } from '../announcements/key-end-store';
-import type { AnnounceOperations } from '../announcements/operations-store';
-import type { AnnounceOrganization } from '../announcements/organization-store';
-import type { AnnounceUser } from '../announcements/user-store';
+import { createClient, type CallOptions, type Channel } from '@dak/platform/grpc';
+import type { VisibilityClient } from '@dak/platform/visibility';
+import type { TenantDirectory } from '../announcements/tenant-directories';
 import type { ServiceLimits } from '../discovery/capabilities-route';
-import type { FindReaders } from '../event-stream/item-readers';
 import type { Route } from '../http';
 import type { CredentialHolder } from '../identity/credential-authenticator';
 import type { PutDomains } from '../identity/identity-parts';
-import type { Keepers } from './keepers';
+import type { MailKeeper } from './keepers';
 import type { MailDirectory } from './mail-directory-store';
 
 /** What the gateway lends to the routes of a service. */
@@ -31,87 +29,70 @@ export interface RouteParts {
 export type SeesMailbox = (mailboxId: string, call: CallOptions) => Promise<boolean>;
 export type SeesWebhook = (webhookId: string, call: CallOptions) => Promise<boolean>;
 
-/** What the services behind the gateway bring to it. */
-export interface Backend {
-  /** Routes of the services, or what makes them of the gateway's parts. */
-  routes?: readonly Route[] | ((parts: RouteParts) => readonly Route[]);
-  /** Their limits, for `/capabilities`. */
-  serviceLimits?: ServiceLimits;
-  /** Mailboxes that a regular user sees, from the mail service; nobody sees any without it. */
-  visibleMailboxIds?: (call: CallOptions) => Promise<readonly string[]>;
-  /** From the mail service; nobody sees any without it. */
-  seesMailbox?: SeesMailbox;
-  /** From the webhook service; nobody sees any without it. */
-  seesWebhook?: SeesWebhook;
-  /** Who may read what happened where, from the mail service; without it nobody but administrators sees events. */
-  findReaders?: FindReaders;
+/** What the gateway asks of services, each of exactly one of them. */
+export interface Capabilities {
+  /** Mailboxes that a regular user sees. */
+  readonly visibleMailboxIds: (call: CallOptions) => Promise<readonly string[]>;
+  readonly seesMailbox: SeesMailbox;
+  readonly seesWebhook: SeesWebhook;
+  /** Who may read what happened where. */
+  readonly visibility: VisibilityClient;
   /**
-   * Makes the organization the owner of exactly these domains, in the mail service.
+   * Makes the organization the owner of exactly these domains.
    * @returns their normalized names
    */
-  putDomains?: PutDomains;
-  /** Tells the services about a new or changed organization; repeated until it resolves. */
-  announceOrganization?: AnnounceOrganization;
-  /** What they remove of what they keep. */
-  keepers?: Keepers;
-  /** Tells the services about a new person, or one whose role, activity or departments changed; repeated likewise. */
-  announceUser?: AnnounceUser;
-  /** Tells the services that a key has been revoked or has expired; repeated likewise. */
-  announceKeyEnd?: AnnounceKeyEnd;
-  /** Resolves when what the services noted for the audit log before has reached the event log. */
-  settleAudit?: () => Promise<void>;
-  /** Tells the services what of the whole deployment is stopped; repeated likewise. */
-  announceOperations?: AnnounceOperations;
+  readonly putDomains: PutDomains;
+  /** Removes mail and says what it removed. */
+  readonly mailKeeper: MailKeeper;
 }
 
-/** Several services as one: their routes one after the other, and what the gateway tells goes to all of them. */
-export function combineBackends(backends: readonly Backend[]): Backend {
-  const visibility = backends.find(({ visibleMailboxIds }) => visibleMailboxIds !== undefined);
-  const mailboxes = backends.find(({ seesMailbox }) => seesMailbox !== undefined);
-  const webhooks = backends.find(({ seesWebhook }) => seesWebhook !== undefined);
-  const owners = backends.find(({ putDomains }) => putDomains !== undefined);
-  const readers = backends.find(({ findReaders }) => findReaders !== undefined);
+/** What one service behind the gateway brings to it. */
+export interface ServiceBackend<Provided extends keyof Capabilities = never> {
+  /** Hears of organizations, people, ended keys and switches; see {@link tenantDirectory}. */
+  readonly tenants: TenantDirectory;
+  readonly routes: (parts: RouteParts) => readonly Route[];
+  /** For `/capabilities`. */
+  readonly serviceLimits: ServiceLimits;
+  readonly provides: Pick<Capabilities, Provided>;
+}
+
+/** What all of them bring together. */
+export interface Backend extends Capabilities {
+  readonly tenants: readonly TenantDirectory[];
+  readonly routes: (parts: RouteParts) => readonly Route[];
+  readonly serviceLimits: ServiceLimits;
+}
+
+export function tenantDirectory(channel: Channel): TenantDirectory {
+  return createClient(TenantDirectoryServiceService, channel);
+}
+
+type Services = Readonly<Record<string, ServiceBackend>>;
+type ProvidedBy<Service> = Service extends { provides: infer P } ? keyof P : never;
+type Missing<All extends Services> = Exclude<keyof Capabilities, ProvidedBy<All[keyof All]>>;
+type Repeated<All extends Services> = {
+  [Name in keyof All]: ProvidedBy<All[Name]> & ProvidedBy<All[Exclude<keyof All, Name>]>;
+}[keyof All];
+/** Nothing to add, or a member that no service has, named for the message of the compiler. */
+type EachProvidedOnce<All extends Services> = [Missing<All>] extends [never]
+  ? [Repeated<All>] extends [never]
+    ? unknown
+    : { providedTwice: Repeated<All> }
+  : { providedByNone: Missing<All> };
+
+/** Several services as one. Does not compile unless each capability is provided by exactly one of them. */
+export function combineBackends<All extends Services>(
+  services: All & EachProvidedOnce<All>,
+): Backend {
+  const all: readonly ServiceBackend[] = Object.values(services);
   return {
-    routes: (parts) =>
-      backends.flatMap(({ routes = [] }) =>
-        typeof routes === 'function' ? routes(parts) : routes,
-      ),
-    serviceLimits: Object.fromEntries(
-      backends.flatMap(({ serviceLimits = {} }) => Object.entries(serviceLimits)),
-    ),
-    ...(visibility && { visibleMailboxIds: visibility.visibleMailboxIds }),
-    ...(mailboxes && { seesMailbox: mailboxes.seesMailbox }),
-    ...(webhooks && { seesWebhook: webhooks.seesWebhook }),
-    ...(owners && { putDomains: owners.putDomains }),
-    ...(readers && { findReaders: readers.findReaders }),
-    keepers: combineKeepers(backends.flatMap(({ keepers }) => keepers ?? [])),
-    announceOrganization: async (organization) => {
-      await Promise.all(
-        backends.map(async ({ announceOrganization }) => announceOrganization?.(organization)),
-      );
-    },
-    settleAudit: async () => {
-      await Promise.all(backends.map(async ({ settleAudit }) => settleAudit?.()));
-    },
-    announceUser: async (user) => {
-      await Promise.all(backends.map(async ({ announceUser }) => announceUser?.(user)));
-    },
-    announceKeyEnd: async (end) => {
-      await Promise.all(backends.map(async ({ announceKeyEnd }) => announceKeyEnd?.(end)));
-    },
-    announceOperations: async (operations) => {
-      await Promise.all(
-        backends.map(async ({ announceOperations }) => announceOperations?.(operations)),
-      );
-    },
+    ...(membersOf(all.map(({ provides }) => provides)) as unknown as Capabilities),
+    tenants: all.map(({ tenants }) => tenants),
+    routes: (parts) => all.flatMap(({ routes }) => routes(parts)),
+    serviceLimits: membersOf(all.map(({ serviceLimits }) => serviceLimits)),
   };
 }
 
-function combineKeepers(all: readonly Keepers[]): Keepers {
-  const mail = all.find((keepers) => keepers.mail !== undefined)?.mail;
-  return {
-    ...(mail && { mail }),
-    events: all.flatMap(({ events }) => events),
-    erasers: all.flatMap(({ erasers }) => erasers),
-  };
+function membersOf<T>(objects: readonly Readonly<Record<string, T>>[]): Record<string, T> {
+  return Object.fromEntries(objects.flatMap((object) => Object.entries(object)));
 }

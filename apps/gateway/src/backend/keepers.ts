@@ -1,3 +1,6 @@
+import { uuidv7 } from '@dak/kernel';
+import type { CallOptions } from '@dak/platform/grpc';
+
 /** Mail that was removed lately. */
 export interface RemovedMail {
   id: string;
@@ -25,31 +28,10 @@ export interface MailKeeper {
 /** Beside the requests of people, or as fast as it goes. */
 export type Pace = 'gentle' | 'fast';
 
-/** Who keeps what events say: webhooks, streams, the log. */
-export interface EventKeeper {
-  /** @param before milliseconds since the epoch; null = events of any age stay */
-  forget(
-    organizationId: string,
-    before: number | null,
-    removed: readonly RemovedMail[],
-  ): Promise<{ more: boolean }>;
-  /** Reads much for it: asked once a day. */
-  readonly isSlow?: boolean;
-}
+/** What one call may take: a walk over all references of a large organization. */
+const WITHIN_MS = 900_000;
 
-export interface Erased {
-  rows: number;
-  blobs: number;
-  bytes: number;
-  more: boolean;
-}
-
-/** Who keeps anything of an organization. */
-export type EraseOrganization = (organizationId: string) => Promise<Erased>;
-
-/** What a service removes of what it keeps. */
-export interface Keepers {
-  mail?: MailKeeper;
-  events: readonly EventKeeper[];
-  erasers: readonly EraseOrganization[];
+/** For calls that remove what is kept no longer. */
+export function upkeepCall(): CallOptions {
+  return { principal: null, requestId: `upkeep-${uuidv7()}`, deadline: Date.now() + WITHIN_MS };
 }

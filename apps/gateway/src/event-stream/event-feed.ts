@@ -2,10 +2,10 @@ import type { Clock } from '@dak/kernel';
 import type { Log, Subscription } from '@dak/platform/log';
 import { failureReport, type Logger } from '@dak/platform/logging';
 import type { Database } from '@dak/platform/postgres';
+import type { VisibilityClient } from '@dak/platform/visibility';
 import type { Authenticator } from '../http/authenticator';
 import { sweepItems } from './feed-store';
 import { startFeedWriter } from './feed-writer';
-import type { FindReaders } from './item-readers';
 import { DEFAULT_STREAM_LIMITS, StreamHub, type StreamLimits } from './stream-hub';
 
 export interface EventFeedOptions {
@@ -13,8 +13,7 @@ export interface EventFeedOptions {
   readonly log: Log | null;
   readonly database: Database;
   readonly authenticator: Authenticator;
-  /** Without it regular users see no events. */
-  readonly findReaders: FindReaders | undefined;
+  readonly visibility: VisibilityClient;
   /** 32 bytes, the same on every replica. */
   readonly placeKey: Uint8Array;
   readonly clock: Clock;
@@ -40,12 +39,7 @@ export function createEventFeed(options: EventFeedOptions): EventFeed {
   const hub = new StreamHub({
     database,
     authenticator: options.authenticator,
-    findReaders:
-      options.findReaders ??
-      ((_, places) =>
-        Promise.resolve(
-          places.map(() => ({ mayRead: new Set<string>(), maySend: new Set<string>() })),
-        )),
+    visibility: options.visibility,
     placeKey: options.placeKey,
     clock: options.clock,
     onError: failureReport(logger, 'event streams wait; it is tried again'),

@@ -1,10 +1,11 @@
 import { DomainError, UnavailableError, type Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
+import type { VisibilityClient } from '@dak/platform/visibility';
 import type { Authenticator, KnownCredential } from '../http/authenticator';
 import { EventStream, type StreamFilter } from './event-stream';
 import type { PlacedItem } from './feed-item';
 import { findOldest, findPosition, readHeads, readItems, wantFeed } from './feed-store';
-import { findItemAccess, type FindReaders } from './item-readers';
+import { findItemAccess } from './item-readers';
 import { OrganizationTail } from './organization-tail';
 import { parsePlace, sealPlace } from './stream-place';
 
@@ -39,7 +40,7 @@ const STILL_WANTED_MS = 15 * 60_000;
 export interface StreamHubDeps {
   readonly database: Database;
   readonly authenticator: Authenticator;
-  readonly findReaders: FindReaders;
+  readonly visibility: VisibilityClient;
   /** 32 bytes, the same on every replica. */
   readonly placeKey: Uint8Array;
   readonly clock: Clock;
@@ -207,13 +208,13 @@ export class StreamHub {
     items: readonly PlacedItem[],
     streams: readonly EventStream[],
   ): Promise<void> {
-    const { clock, findReaders } = this.deps;
+    const { clock, visibility } = this.deps;
     // After the items were read: what was revoked before they were recorded is never shown them.
     await this.checkCredentials(streams);
     const open = streams.filter((stream) => stream.isOpen);
     const wanted = items.filter((item) => open.some((stream) => stream.wants(item)));
     const principals = open.map(({ principal }) => principal);
-    const mayRead = await findItemAccess(findReaders, wanted, principals);
+    const mayRead = await findItemAccess(visibility, wanted, principals);
     const now = clock();
     for (const stream of open) {
       const { principal } = stream;

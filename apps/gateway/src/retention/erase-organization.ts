@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eraseTenant, type Database } from '@dak/platform/postgres';
 import type { Log } from '@dak/platform/log';
 import type { SharedState } from '@dak/platform/shared-state';
+import type { TenantDirectory } from '../announcements/tenant-directories';
 import type { AuditLog } from '../audit/audit-log';
 import { AUDIT_GROUP } from '../audit/chain-notes';
-import type { EraseOrganization } from '../backend/keepers';
+import { upkeepCall } from '../backend/keepers';
 import type { IdentityVersions } from '../identity/identity-versions';
 import {
   addErased,
@@ -27,7 +28,7 @@ export interface ErasureDeps {
   audit: AuditLog;
   versions: IdentityVersions;
   sharedState: SharedState;
-  erasers: readonly EraseOrganization[];
+  tenants: readonly TenantDirectory[];
   log: Log | null;
   /** Overwrites what deleted rows have left in files; see `docs/operating.md`. */
   scrub: () => Promise<void>;
@@ -41,9 +42,9 @@ export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<
   const { database } = deps;
   const asked = await database.asWorker((tx) => selectErasure(tx, id));
   if (asked === null || asked.finishedAt !== null) return;
-  for (const erase of deps.erasers) {
+  for (const service of deps.tenants) {
     for (let more = true; more;) {
-      const erased = await erase(id);
+      const erased = await service.eraseOrganization({ organizationId: id }, upkeepCall());
       await database.asWorker((tx) => addErased(tx, id, erased));
       more = erased.more;
     }
@@ -75,10 +76,12 @@ async function eventsRead(log: Log): Promise<void> {
 
 /** What was on its way when the rest was erased. */
 export async function eraseLate(
-  { erasers, log }: Pick<ErasureDeps, 'erasers' | 'log'>,
+  { tenants, log }: Pick<ErasureDeps, 'tenants' | 'log'>,
   id: string,
 ): Promise<void> {
-  for (const erase of erasers) while ((await erase(id)).more);
+  for (const service of tenants) {
+    while ((await service.eraseOrganization({ organizationId: id }, upkeepCall())).more);
+  }
   await log?.forget({ organizationId: id, before: Date.now() + HOUR_MS, about: [] });
 }
 

@@ -3,7 +3,7 @@ import type { Log } from '@dak/platform/log';
 import { Database } from '@dak/platform/postgres';
 import { AuditLog } from '../audit/audit-log';
 import type { Backend } from '../backend/backend';
-import { feedKeeper, logKeeper } from './event-keepers';
+import { feedKeeper, logKeeper, serviceKeeper } from './event-keepers';
 import { runRetention, type RetentionReport } from './run-retention';
 
 /** Removes all that organizations keep no longer, at once and as fast as it goes; beside a Dak that runs. */
@@ -11,8 +11,9 @@ export async function retainNow(options: {
   /** `dak_gateway` under its runtime role. */
   databaseUrl: string;
   log: Log;
-  keepers: NonNullable<Backend['keepers']>;
+  services: Pick<Backend, 'tenants' | 'mailKeeper'>;
 }): Promise<RetentionReport> {
+  const { services } = options;
   const database = new Database({
     url: options.databaseUrl,
     applicationName: 'dak retention',
@@ -23,10 +24,12 @@ export async function retainNow(options: {
       {
         database,
         audit: new AuditLog(database, systemClock),
-        keepers: {
-          ...options.keepers,
-          events: [feedKeeper(database), ...options.keepers.events, logKeeper(options.log)],
-        },
+        mail: services.mailKeeper,
+        events: [
+          feedKeeper(database),
+          ...services.tenants.map(serviceKeeper),
+          logKeeper(options.log),
+        ],
         clock: systemClock,
       },
       { pace: 'fast', isThorough: true },

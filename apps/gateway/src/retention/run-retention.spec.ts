@@ -20,7 +20,8 @@ describe('a round of retention', () => {
     const rows = ['a', 'b', 'c'].map((id) => ({ id, retentionDays: 30 }));
     const deps = {
       database: { asWorker: async () => ({ rows }) },
-      keepers: { mail, events: [], erasers: [] },
+      mail,
+      events: [],
       clock: Date.now,
     } as unknown as RetentionDeps;
     await expect(runRetention(deps, { pace: 'fast', isThorough: true })).rejects.toThrow('locked');

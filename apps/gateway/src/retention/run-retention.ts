@@ -2,7 +2,8 @@ import type { Clock } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import { SYSTEM_ACTOR } from '../audit/audit-entry';
 import type { AuditLog } from '../audit/audit-log';
-import type { Keepers, Pace } from '../backend/keepers';
+import type { MailKeeper, Pace } from '../backend/keepers';
+import type { EventKeeper } from './event-keepers';
 import { selectRetentions } from './retention-store';
 
 const DAY_MS = 86_400_000;
@@ -20,7 +21,8 @@ export interface RetentionReport {
 export interface RetentionDeps {
   database: Database;
   audit: AuditLog;
-  keepers: Keepers;
+  mail: MailKeeper;
+  events: readonly EventKeeper[];
   clock: Clock;
 }
 
@@ -69,14 +71,12 @@ async function eachInTurn<T>(items: readonly T[], work: (item: T) => Promise<voi
 }
 
 async function applyTo(
-  { keepers }: RetentionDeps,
+  { mail, events }: RetentionDeps,
   { pace, isThorough, goesOn }: RetentionRound,
   organizationId: string,
   before: number | null,
 ): Promise<RetentionReport> {
   const report = { messages: 0, conversations: 0, mailboxes: 0, blobs: 0, bytes: 0 };
-  const { mail, events } = keepers;
-  if (mail === undefined) return report;
   for (let more = true; more;) {
     const batch = await mail.removeExpired(organizationId, before, pace);
     report.messages += batch.messages;
