@@ -113,7 +113,6 @@ describe('classifyFailure', () => {
     [Object.assign(new Error(), { code: '53100' }), 'transient'],
     [Object.assign(new Error(), { code: 'ENOSPC' }), 'transient'],
     [Object.assign(new Error(), { code: 'EIO' }), 'transient'],
-    [Object.assign(new Error(), { code: 'P2024' }), 'transient'],
     [
       new Error('wrapped', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) }),
       'transient',
