@@ -1,5 +1,6 @@
 import { uuidv7, type Principal } from '@dak/kernel';
 import { TemplateContent } from '@dak/contracts/mail';
+import { createModels } from '../src/db/models';
 import { createTemplateHandlers } from '../src/sending/templates/handlers';
 import { contextOf, insertMailbox, principal } from './mail-fixtures';
 import { openRules, type Rules } from './rule-fixtures';
@@ -22,6 +23,7 @@ const forward = { type: 'forward', to: ['Archive <archive@partner.example>'] };
 async function template(fields: Partial<TemplateContent> & { variables?: object[] } = {}) {
   const handlers = createTemplateHandlers({
     database: rules.database,
+    models: createModels(rules.database),
     clock: Date.now,
     cursorKey: new Uint8Array(32),
   });

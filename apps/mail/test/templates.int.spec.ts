@@ -23,6 +23,7 @@ import { parseMessage } from '@dak/formats/rfc5322';
 import { recordMessages } from '../src/conversations/messages/record-messages';
 import { createReaders } from '../src/db/database-reader';
 import { createDraftHandlers } from '../src/sending/drafts/handlers';
+import { createModels } from '../src/db/models';
 import { createTemplateHandlers } from '../src/sending/templates/handlers';
 import { renderTemplateFor } from '../src/sending/templates/template-for';
 import {
@@ -52,7 +53,7 @@ beforeAll(async () => {
   sending = await openSending();
   const { database } = sending.mail;
   const deps = { database, clock: systemClock, cursorKey: Buffer.alloc(32, 1) };
-  templates = createTemplateHandlers(deps);
+  templates = createTemplateHandlers({ ...deps, models: createModels(database) });
   drafts = createDraftHandlers({
     ...deps,
     blobs: sending.blobs,

@@ -3,16 +3,17 @@ import { TEMPLATE_LIMITS } from '@dak/contracts/api';
 import { TemplateContent, type CreateTemplateRequest, type Document } from '@dak/contracts/mail';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
-import { isUniqueViolation, type Database } from '@dak/platform/postgres';
+import { isUniqueViolation } from '@dak/platform/postgres';
 import { idempotent } from '@dak/platform/idempotency';
+import type { MailModels } from '../../db/models';
 import { loadTemplate } from './load-template';
 import { newTemplate } from './template-content';
 import { templateDocument } from './template-record';
-import { countTemplates, insertTemplate, insertVersion, lockTemplateCount } from './template-store';
+import { countTemplates, insertTemplate, lockTemplateCount } from './template-store';
 
 /** @throws ConflictError `alias_taken`, RefusedError `template_limit` */
 export function createTemplate(
-  deps: { database: Database; clock: Clock },
+  deps: { models: MailModels; clock: Clock },
   request: CreateTemplateRequest,
   context: CallContext,
 ): Promise<Document> {
@@ -20,7 +21,7 @@ export function createTemplate(
   const { organizationId } = principal;
   const content = newTemplate(request.content ?? TemplateContent.fromPartial({}));
   return unlessAliasTaken(
-    deps.database.inTenant(organizationId, (tx) =>
+    deps.models.inTenant(organizationId, (tx) =>
       idempotent(tx, context, async () => {
         await lockTemplateCount(tx, organizationId);
         if ((await countTemplates(tx, organizationId)) >= TEMPLATE_LIMITS.templates) {
@@ -31,11 +32,9 @@ export function createTemplate(
         }
         const now = deps.clock();
         const id = uuidv7(now);
-        const at = new Date(now).toISOString();
-        const { alias } = content;
-        await insertTemplate(tx, organizationId, { id, alias, creatorId: principal.userId, at });
         const author = actorOf(principal);
-        await insertVersion(tx, organizationId, { id, version: 1, content, author, at });
+        const version = { number: 1, content, author, at: new Date(now) };
+        await insertTemplate(tx, organizationId, { id, creatorId: principal.userId, version });
         await noteAudit(tx, context, {
           action: 'template.created',
           target: { type: 'template', id },

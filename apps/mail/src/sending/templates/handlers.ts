@@ -4,16 +4,18 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { jsonBytes } from '@dak/platform/paging';
+import type { MailModels } from '../../db/models';
 import { createTemplate } from './create-template';
 import { listTemplates, listTemplateVersions } from './list-templates';
 import { loadOwnTemplate, loadTemplate } from './load-template';
 import { previewTemplate } from './preview-template';
 import { renderVersionRecord, templateDocument } from './template-record';
-import { markDeleted, selectVersions } from './template-store';
+import { selectVersions } from './template-store';
 import { updateTemplate } from './update-template';
 
 export function createTemplateHandlers(deps: {
   database: Database;
+  models: MailModels;
   clock: Clock;
   cursorKey: Uint8Array;
 }): Handlers<typeof TemplateServiceService, CallContext> {
@@ -39,10 +41,13 @@ export function createTemplateHandlers(deps: {
       }),
     async deleteTemplate({ id }, context) {
       const { organizationId } = context.principal;
-      const at = new Date(deps.clock()).toISOString();
-      await database.inTenant(organizationId, async (tx) => {
+      await deps.models.inTenant(organizationId, async (tx) => {
         await loadOwnTemplate(tx, context.principal, id);
-        await markDeleted(tx, organizationId, id, at);
+        // Versions stay: mail names the one it was made of.
+        await tx.db.template.update({
+          where: { organizationId_id: { organizationId, id } },
+          data: { deletedAt: new Date(deps.clock()) },
+        });
         await noteAudit(tx, context, {
           action: 'template.deleted',
           target: { type: 'template', id },

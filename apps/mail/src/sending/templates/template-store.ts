@@ -1,5 +1,7 @@
 import type { Actor } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import type { MailTransaction } from '../../db/models';
+import type { Prisma } from '../../generated/prisma/client';
 import type { TemplateContent } from './template-content';
 import type { TemplateVariable } from './template-variable';
 
@@ -110,66 +112,57 @@ export async function lockTemplateCount(tx: SqlExecutor, organizationId: string)
 }
 
 export async function insertTemplate(
-  tx: SqlExecutor,
+  { db }: MailTransaction,
   organizationId: string,
-  row: { id: string; alias: string | null; creatorId: string; at: string },
+  { id, creatorId, version }: { id: string; creatorId: string; version: NewVersion },
 ): Promise<void> {
-  await tx.query(
-    `insert into template (organization_id, id, alias, creator_id, version, created_at, updated_at)
-     values ($1, $2, $3, $4, 1, $5, $5)`,
-    [organizationId, row.id, row.alias, row.creatorId, row.at],
-  );
-}
-
-export async function setTemplateVersion(
-  tx: SqlExecutor,
-  organizationId: string,
-  row: { id: string; alias: string | null; version: number; at: string },
-): Promise<void> {
-  await tx.query(
-    `update template set alias = $3, version = $4, updated_at = $5
-      where organization_id = $1 and id = $2`,
-    [organizationId, row.id, row.alias, row.version, row.at],
-  );
-}
-
-export async function insertVersion(
-  tx: SqlExecutor,
-  organizationId: string,
-  row: { id: string; version: number; content: TemplateContent; author: Actor; at: string },
-): Promise<void> {
-  const { content, author } = row;
-  await tx.query(
-    `insert into template_version (organization_id, template_id, version, name, alias, subject, body_text, body_html,
-                                   variables, author_type, author_id, author_name, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    [
+  const { alias } = version.content;
+  const times = { createdAt: version.at, updatedAt: version.at };
+  await db.template.create({
+    data: {
       organizationId,
-      row.id,
-      row.version,
-      content.name,
-      content.alias,
-      content.subject,
-      content.bodyText,
-      content.bodyHtml,
-      JSON.stringify(content.variables),
-      author.type,
-      author.id,
-      author.name,
-      row.at,
-    ],
-  );
+      id,
+      alias,
+      creatorId,
+      ...times,
+      versions: { create: columns(version) },
+    },
+  });
 }
 
-/** Versions stay: mail names the one it was made of. */
-export async function markDeleted(
-  tx: SqlExecutor,
+/** @param version the newest from now on */
+export async function insertVersion(
+  { db }: MailTransaction,
   organizationId: string,
   id: string,
-  at: string,
+  version: NewVersion,
 ): Promise<void> {
-  await tx.query(
-    `update template set deleted_at = $3 where organization_id = $1 and id = $2 and deleted_at is null`,
-    [organizationId, id, at],
-  );
+  await db.template.update({
+    where: { organizationId_id: { organizationId, id } },
+    data: {
+      alias: version.content.alias,
+      version: version.number,
+      updatedAt: version.at,
+      versions: { create: columns(version) },
+    },
+  });
+}
+
+interface NewVersion {
+  number: number;
+  content: TemplateContent;
+  author: Actor;
+  at: Date;
+}
+
+function columns({ number, content, author, at }: NewVersion) {
+  return {
+    ...content,
+    version: number,
+    variables: content.variables.map((variable) => ({ ...variable })),
+    authorType: author.type,
+    authorId: author.id,
+    authorName: author.name,
+    createdAt: at,
+  } satisfies Prisma.TemplateVersionCreateWithoutTemplateInput;
 }

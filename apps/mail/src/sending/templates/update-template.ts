@@ -2,19 +2,19 @@ import { actorOf, type Clock, VersionMismatchError } from '@dak/kernel';
 import { TemplateContent, type Document, type UpdateTemplateRequest } from '@dak/contracts/mail';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
-import type { Database } from '@dak/platform/postgres';
+import type { MailModels } from '../../db/models';
 import { unlessAliasTaken } from './create-template';
 import { loadOwnTemplate, loadTemplate } from './load-template';
 import { changedTemplate, isSameContent } from './template-content';
 import { contentOfRow, templateDocument } from './template-record';
-import { insertVersion, setTemplateVersion } from './template-store';
+import { insertVersion } from './template-store';
 
 /**
  * Every change is a new version; a request that changes nothing makes none.
  * @throws VersionMismatchError, ConflictError `alias_taken`
  */
 export function updateTemplate(
-  deps: { database: Database; clock: Clock },
+  deps: { models: MailModels; clock: Clock },
   request: UpdateTemplateRequest,
   context: CallContext,
 ): Promise<Document> {
@@ -22,7 +22,7 @@ export function updateTemplate(
   const { organizationId } = principal;
   const { id, expectedVersion, fields } = request;
   return unlessAliasTaken(
-    deps.database.inTenant(organizationId, async (tx) => {
+    deps.models.inTenant(organizationId, async (tx) => {
       const row = await loadOwnTemplate(tx, principal, id);
       if (expectedVersion !== undefined && expectedVersion !== row.version) {
         throw new VersionMismatchError('template', row.version);
@@ -31,11 +31,13 @@ export function updateTemplate(
       const sent = request.content ?? TemplateContent.fromPartial({});
       const content = changedTemplate(before, fields, sent);
       if (isSameContent(before, content)) return templateDocument(row);
-      const at = new Date(deps.clock()).toISOString();
       const version = row.version + 1;
-      const author = actorOf(principal);
-      await setTemplateVersion(tx, organizationId, { id, alias: content.alias, version, at });
-      await insertVersion(tx, organizationId, { id, version, content, author, at });
+      await insertVersion(tx, organizationId, id, {
+        number: version,
+        content,
+        author: actorOf(principal),
+        at: new Date(deps.clock()),
+      });
       await noteAudit(tx, context, {
         action: 'template.updated',
         target: { type: 'template', id },
