@@ -29,7 +29,7 @@ export async function openMailHandlers(clock: Clock = systemClock) {
   const blobs = await FolderBlobStore.open(folder);
   const cursorKey = new Uint8Array(32).fill(7);
   const { database } = mail;
-  const deps = { database, clock, cursorKey, blobs };
+  const deps = { database, models: createModels(database), clock, cursorKey, blobs };
   return {
     ...mail,
     blobs,
@@ -39,7 +39,7 @@ export async function openMailHandlers(clock: Clock = systemClock) {
       ...createMessageHandlers(deps),
       ...createSearchHandlers(deps),
     },
-    labels: createLabelHandlers({ ...deps, models: createModels(database) }),
+    labels: createLabelHandlers(deps),
     /** Stores one inbound message that opens a conversation; returns both ids. */
     async receive(organizationId: string, mailboxId: string, overrides: Partial<NewMessage> = {}) {
       const conversation =

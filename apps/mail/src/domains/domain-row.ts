@@ -1,4 +1,5 @@
 import type { DnsRecordStatus, DomainRecord } from '@dak/contracts/api';
+import { tableColumns } from '@dak/platform/postgres';
 
 /** A row of `domain`; times are RFC 3339 UTC. */
 export interface DomainRow {
@@ -17,6 +18,21 @@ export interface DomainRow {
   updated_at: string;
 }
 
+export const DOMAIN = tableColumns<DomainRow>('domain', {
+  id: 'fixed',
+  name: 'fixed',
+  status: 'changes',
+  token: 'fixed',
+  is_granted: 'changes',
+  is_contested: 'changes',
+  record_status: 'changes',
+  found_value: 'changes',
+  last_checked_at: 'changes',
+  verified_at: 'changes',
+  version: 'changes',
+  created_at: 'fixed',
+  updated_at: 'changes',
+});
+
 /** For `from domain d`. */
-export const DOMAIN_COLUMNS = `d.id, d.name, d.status, d.token, d.is_granted, d.is_contested, d.record_status,
-  d.found_value, d.last_checked_at, d.verified_at, d.version, d.created_at, d.updated_at`;
+export const DOMAIN_COLUMNS = DOMAIN.list('d');

@@ -1,5 +1,5 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { DOMAIN_COLUMNS, type DomainRow } from './domain-row';
+import { DOMAIN, DOMAIN_COLUMNS, type DomainRow } from './domain-row';
 
 /** Ordered by name. */
 export async function selectDomains(
@@ -112,16 +112,8 @@ async function insertDomains(
   onConflict: string,
 ): Promise<string[]> {
   const { rows: made } = await tx.query<{ name: string }>(
-    `insert into domain
-            (organization_id, id, name, status, token, is_granted, is_contested, record_status, found_value,
-             last_checked_at, verified_at, version, created_at, updated_at)
-     select $1, id, name, status, token, is_granted, is_contested, record_status, found_value,
-            last_checked_at, verified_at, version, created_at, updated_at
-       from json_populate_recordset(null::domain, $2)
-      order by name
-     ${onConflict}
-     returning name`,
-    [organizationId, JSON.stringify(rows)],
+    `${DOMAIN.insert} order by name ${onConflict} returning name`,
+    [toJson(organizationId, rows)],
   );
   return made.map(({ name }) => name);
 }
@@ -133,15 +125,16 @@ export async function updateDomain(
   row: DomainRow,
 ): Promise<void> {
   await tx.query(
-    `update domain
-        set status = $3, is_granted = $4, is_contested = $5, record_status = $6, found_value = $7,
-            last_checked_at = $8, verified_at = $9, version = $10, updated_at = $11
-      where organization_id = $1 and id = $2`,
-    [
-      ...[organizationId, row.id, row.status, row.is_granted, row.is_contested, row.record_status],
-      ...[row.found_value, row.last_checked_at, row.verified_at, row.version, row.updated_at],
-    ],
+    `update domain d
+        set ${DOMAIN.assignments('r')}
+       from json_populate_recordset(null::domain, $2) r
+      where d.organization_id = $1 and d.id = r.id`,
+    [organizationId, toJson(organizationId, [row])],
   );
+}
+
+function toJson(organizationId: string, rows: readonly DomainRow[]): string {
+  return JSON.stringify(rows.map((row) => ({ ...row, organization_id: organizationId })));
 }
 
 /** Its mailboxes stay, without a domain. */

@@ -35,7 +35,7 @@ import {
  * @throws ConflictError `address_taken`, or `address_reserved` while a deleted mailbox can be restored to it
  */
 export async function createMailbox(
-  { database, clock }: MailboxDeps,
+  { models, clock }: MailboxDeps,
   message: CreateMailboxRequest,
   context: CallContext,
 ): Promise<Document> {
@@ -47,7 +47,7 @@ export async function createMailbox(
   const users = new Set(userIds);
   if (!seesWholeOrganization(principal)) users.add(principal.userId);
   try {
-    return await database.inTenant(principal.organizationId, (tx) =>
+    return await models.inTenant(principal.organizationId, (tx) =>
       idempotent(tx, context, async () => {
         const { organizationId } = principal;
         const address = await requestedAddress(tx, organizationId, request);

@@ -1,5 +1,6 @@
 import { seesWholeOrganization, type Principal } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
+import type { MailTransaction } from '../db/models';
 import { SqlParameters } from '../db/sql-parameters';
 import { RESTORE_DAYS } from './mailbox';
 import { MAILBOX, MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
@@ -225,37 +226,23 @@ export async function selectAssignments(
 
 /** What is left out stays as it is. */
 export async function replaceAssignments(
-  tx: SqlExecutor,
+  { db }: MailTransaction,
   organizationId: string,
   mailboxId: string,
   { users, department_ids }: Partial<MailboxAssignments>,
 ): Promise<void> {
+  const of = { organizationId, mailboxId };
   if (users !== undefined) {
-    await tx.query('delete from mailbox_user where organization_id = $1 and mailbox_id = $2', [
-      organizationId,
-      mailboxId,
-    ]);
-    await tx.query(
-      `insert into mailbox_user (organization_id, mailbox_id, user_id, access)
-       select $1, $2, user_id, access from unnest($3::uuid[], $4::text[]) as a(user_id, access)`,
-      [
-        organizationId,
-        mailboxId,
-        users.map((user) => user.user_id),
-        users.map((user) => user.access),
-      ],
-    );
+    await db.mailboxUser.deleteMany({ where: of });
+    await db.mailboxUser.createMany({
+      data: users.map(({ user_id: userId, access }) => ({ ...of, userId, access })),
+    });
   }
   if (department_ids !== undefined) {
-    await tx.query(
-      'delete from mailbox_department where organization_id = $1 and mailbox_id = $2',
-      [organizationId, mailboxId],
-    );
-    await tx.query(
-      `insert into mailbox_department (organization_id, mailbox_id, department_id)
-       select $1, $2, department_id from unnest($3::uuid[]) as department_id`,
-      [organizationId, mailboxId, department_ids],
-    );
+    await db.mailboxDepartment.deleteMany({ where: of });
+    await db.mailboxDepartment.createMany({
+      data: department_ids.map((departmentId) => ({ ...of, departmentId })),
+    });
   }
 }
 

@@ -16,14 +16,14 @@ import { requireMailbox } from './visibility-store';
 
 /** Replaces who sees the mailbox, and what they may do there. */
 export async function putAssignments(
-  { database, clock }: MailboxDeps,
+  { models, clock }: MailboxDeps,
   request: PutAssignmentsRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
   const assignments = parseRequest(PutAssignments, requestOf(request));
-  return database.inTenant(organizationId, async (tx) => {
+  return models.inTenant(organizationId, async (tx) => {
     await requireMailbox(tx, principal, request.mailboxId, 'send');
     await lockMailbox(tx, organizationId, request.mailboxId);
     const row = await requireMailbox(tx, principal, request.mailboxId, 'send');

@@ -25,14 +25,14 @@ import { requireMailbox } from './visibility-store';
  * @throws VersionMismatchError when the mailbox has another version than expected
  */
 export async function updateMailbox(
-  { database, clock }: MailboxDeps,
+  { models, clock }: MailboxDeps,
   request: UpdateMailboxRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
   const sent = parseRequest(UpdateMailbox, requestOf(request, request.fields));
-  return database.inTenant(organizationId, async (tx) => {
+  return models.inTenant(organizationId, async (tx) => {
     await requireMailbox(tx, principal, request.id, 'send');
     await lockMailbox(tx, organizationId, request.id);
     const row = await requireMailbox(tx, principal, request.id, 'send');

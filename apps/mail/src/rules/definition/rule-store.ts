@@ -71,6 +71,15 @@ const RULE = tableColumns<RuleRow>('rule', {
 });
 const COLUMNS = RULE.list('r');
 
+const VERSION = tableColumns<RuleVersionRow>('rule_version', {
+  rule_id: 'fixed',
+  version: 'fixed',
+  definition: 'fixed',
+  changed_by: 'fixed',
+  changed_by_name: 'fixed',
+  changed_at: 'fixed',
+});
+
 const STATS = `left join lateral (
          select coalesce(sum(t.evaluated), 0)::bigint as evaluated, coalesce(sum(t.matched), 0)::bigint as matched,
                 max(t.last_matched_at) as last_matched_at
@@ -229,19 +238,8 @@ export async function insertRuleVersion(
   organizationId: string,
   row: RuleVersionRow,
 ): Promise<void> {
-  await tx.query(
-    `insert into rule_version (organization_id, rule_id, version, definition, changed_by, changed_by_name, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [
-      organizationId,
-      row.rule_id,
-      row.version,
-      JSON.stringify(row.definition, storable),
-      row.changed_by,
-      row.changed_by_name,
-      row.changed_at,
-    ],
-  );
+  const json = JSON.stringify([{ ...row, organization_id: organizationId }], storable);
+  await tx.query(VERSION.insert, [json]);
 }
 
 /** Newest first; the window counts down from `before`. */
@@ -252,10 +250,10 @@ export async function selectRuleVersions(
   window: { before: number | null; offset: number; limit: number },
 ): Promise<RuleVersionRow[]> {
   const { rows } = await tx.query<RuleVersionRow>(
-    `select rule_id, version, definition, changed_by, changed_by_name, changed_at
-       from rule_version
-      where organization_id = $1 and rule_id = $2 and ($3::integer is null or version < $3)
-      order by version desc
+    `select ${VERSION.list('v')}
+       from rule_version v
+      where v.organization_id = $1 and v.rule_id = $2 and ($3::integer is null or v.version < $3)
+      order by v.version desc
       limit $4 offset $5`,
     [organizationId, ruleId, window.before, window.limit, window.offset],
   );

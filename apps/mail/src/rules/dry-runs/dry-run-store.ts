@@ -1,6 +1,6 @@
 import type { RuleDryRunRecord } from '@dak/contracts/api';
 import type { Principal, Role } from '@dak/kernel';
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, tableColumns, type SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters, storable } from '../../db/sql-parameters';
 import { conversationIsOpen, livingConversation } from '../../mailboxes/visibility-store';
 import type { RuleDefinition } from '../definition/rule';
@@ -30,45 +30,50 @@ export interface DryRunRow {
   finished_at: string | null;
 }
 
-const COLUMNS = `d.id, d.rule_id, d.definition, d.user_id, d.user_role, d.department_ids, d.from_at, d.to_at, d.status,
-  d.total, d.examined, d.matched, d.conversations, d.condition_hits, d.samples, d.position, d.attempts, d.error,
-  d.created_at, d.finished_at`;
+const DRY_RUN = tableColumns<DryRunRow>('rule_dry_run', {
+  id: 'fixed',
+  rule_id: 'fixed',
+  definition: 'fixed',
+  user_id: 'fixed',
+  user_role: 'fixed',
+  department_ids: 'fixed',
+  from_at: 'fixed',
+  to_at: 'fixed',
+  status: 'changes',
+  total: 'changes',
+  examined: 'changes',
+  matched: 'changes',
+  conversations: 'changes',
+  condition_hits: 'changes',
+  samples: 'changes',
+  position: 'changes',
+  attempts: 'changes',
+  error: 'changes',
+  created_at: 'fixed',
+  finished_at: 'changes',
+});
+
+type NewDryRun = Pick<
+  DryRunRow,
+  | 'id'
+  | 'rule_id'
+  | 'definition'
+  | 'user_id'
+  | 'user_role'
+  | 'department_ids'
+  | 'from_at'
+  | 'to_at'
+  | 'condition_hits'
+  | 'created_at'
+>;
 
 export async function insertDryRun(
   tx: SqlExecutor,
   organizationId: string,
-  row: Pick<
-    DryRunRow,
-    | 'id'
-    | 'rule_id'
-    | 'definition'
-    | 'user_id'
-    | 'user_role'
-    | 'department_ids'
-    | 'from_at'
-    | 'to_at'
-    | 'condition_hits'
-    | 'created_at'
-  >,
+  row: NewDryRun,
 ): Promise<void> {
-  await tx.query(
-    `insert into rule_dry_run (organization_id, id, rule_id, definition, user_id, user_role, department_ids, from_at,
-                               to_at, condition_hits, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      organizationId,
-      row.id,
-      row.rule_id,
-      JSON.stringify(row.definition, storable),
-      row.user_id,
-      row.user_role,
-      row.department_ids,
-      row.from_at,
-      row.to_at,
-      JSON.stringify(row.condition_hits),
-      row.created_at,
-    ],
-  );
+  const rows = [{ ...row, organization_id: organizationId }];
+  await tx.query(insertOfRows('rule_dry_run', rows), [JSON.stringify(rows, storable)]);
 }
 
 /** Dry runs of an organization that are not finished. */
@@ -91,7 +96,7 @@ export async function selectDryRun(
   id: string,
 ): Promise<DryRunRow | null> {
   const { rows } = await tx.query<DryRunRow>(
-    `select ${COLUMNS}
+    `select ${DRY_RUN.list('d')}
        from rule_dry_run d
       where d.organization_id = $1 and d.id = $2 and ($3::uuid is null or d.user_id = $3)`,
     [organizationId, id, userId],
@@ -137,7 +142,7 @@ export async function claimDryRun(
              order by created_at
              limit 1
                for update skip locked)
-  returning d.organization_id, ${COLUMNS}`,
+  returning d.organization_id, ${DRY_RUN.list('d')}`,
     [owner, leaseSeconds],
   );
   return rows[0] ?? null;

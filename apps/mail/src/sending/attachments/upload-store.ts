@@ -1,8 +1,20 @@
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { tableColumns, type SqlExecutor } from '@dak/platform/postgres';
+import { storable } from '../../db/sql-parameters';
 import type { UploadRow } from './upload';
 
-const COLUMNS = `token, user_id, filename, content_type, size_bytes, sha256, disposition, content_id,
-  scan_status, created_at, expires_at`;
+const UPLOAD = tableColumns<UploadRow>('upload', {
+  token: 'fixed',
+  user_id: 'fixed',
+  filename: 'fixed',
+  content_type: 'fixed',
+  size_bytes: 'fixed',
+  sha256: 'fixed',
+  disposition: 'fixed',
+  content_id: 'fixed',
+  scan_status: 'fixed',
+  created_at: 'fixed',
+  expires_at: 'fixed',
+});
 
 /** False when the token is taken. */
 export async function insertUpload(
@@ -10,25 +22,8 @@ export async function insertUpload(
   organizationId: string,
   row: UploadRow,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into upload (organization_id, ${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-         on conflict do nothing`,
-    [
-      organizationId,
-      row.token,
-      row.user_id,
-      row.filename,
-      row.content_type,
-      row.size_bytes,
-      row.sha256,
-      row.disposition,
-      row.content_id,
-      row.scan_status,
-      row.created_at,
-      row.expires_at,
-    ],
-  );
+  const json = JSON.stringify([{ ...row, organization_id: organizationId }], storable);
+  const { rowCount } = await tx.query(`${UPLOAD.insert} on conflict do nothing`, [json]);
   return rowCount > 0;
 }
 
@@ -45,7 +40,7 @@ export async function findUploads(
 ): Promise<Map<string, UploadRow>> {
   if (tokens.length === 0) return new Map();
   const { rows } = await tx.query<UploadRow>(
-    `select ${COLUMNS}
+    `select ${UPLOAD.list('u')}
        from upload u
       where u.organization_id = $1 and u.token = any($2::text[])
         and (u.user_id = $3 and (u.expires_at > now()
