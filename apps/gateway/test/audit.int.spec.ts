@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { UnavailableError } from '@dak/kernel';
 import type { Log } from '@dak/platform/log';
 import { openTestLog } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
@@ -189,6 +190,30 @@ describe('many who read the audit log', () => {
       expect(replies.every(({ status }) => status === 200)).toBe(true);
       expect(looks).toBeGreaterThan(0);
       expect(looks).toBeLessThan(20);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('wait for each service, also while another one is away', async () => {
+    let hasSettled = false;
+    const site = await startGateway({
+      tenants: [
+        silentService({
+          settleAudit: () => Promise.reject(new UnavailableError('The service is away.')),
+        }),
+        silentService({
+          settleAudit: async () => {
+            await delay(50);
+            hasSettled = true;
+            return {};
+          },
+        }),
+      ],
+    });
+    try {
+      const { status } = await site.client(site.seed.apiKey).get('/audit');
+      expect([status, hasSettled]).toEqual([200, true]);
     } finally {
       await site.close();
     }

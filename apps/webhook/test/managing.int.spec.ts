@@ -8,7 +8,9 @@ import type {
   WebhookSecretState,
 } from '@dak/contracts/api';
 import { PutOrganizationRequest } from '@dak/contracts/tenant';
+import { TenantServiceService } from '@dak/contracts/webhook';
 import { uuidv7, type Principal } from '@dak/kernel';
+import { createClient, InProcessChannel } from '@dak/platform/grpc';
 import { eventually } from '@dak/testing/waiting';
 import {
   allRead,
@@ -414,6 +416,22 @@ describe('managing webhooks', () => {
       await publish(stack.log, receivedEvent(admin.organizationId));
       await expectNothingDue(endpoint.id);
       expect(sink.received).toHaveLength(0);
+    });
+
+    it('are heard of from a gateway of the former version too', async () => {
+      const former = createClient(
+        TenantServiceService,
+        new InProcessChannel(stack.service.registry),
+      );
+      const endpoint = await create();
+      const { organizationId } = admin;
+      const put = (status: string, version: number) =>
+        former.putOrganization({ organizationId, name: 'Org', status, version }, callOf(null));
+      await put('suspended', 7);
+      await publish(stack.log, receivedEvent(organizationId));
+      await expectNothingDue(endpoint.id);
+      expect(sink.received).toHaveLength(0);
+      await put('active', 8);
     });
 
     it('that are suspended get nothing until they are active again', async () => {
