@@ -43,7 +43,7 @@ const GATEWAY_VARIABLES = [
   'DAK_HTTPS_KEY',
 ] as const satisfies readonly VariableName[];
 
-/** What a gateway of its own cannot do without: it shares its state and its keys with its replicas. */
+/** Variables that a separately started gateway requires, because replicas share its state and keys. */
 const NEEDED = {
   DAK_GATEWAY_DATABASE_URL: 'the database that the migration command made',
   DAK_LOG_DATABASE_URL: 'the event log’s database',
@@ -87,7 +87,7 @@ const firstRunFile = z
   .refine((named) => Object.keys(named).length > 0)
   .refine(({ adminPassword, apiKey }) => adminPassword == null || apiKey != null);
 
-/** Absent is what the start shall not make; null what was there and has been changed since. */
+/** Absent: do not create it; null: it was created and has been changed since. */
 export type FirstRunFile = z.infer<typeof firstRunFile>;
 
 /** @throws DomainError invalid when the file holds something else */

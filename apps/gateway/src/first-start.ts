@@ -16,9 +16,9 @@ export interface FirstStartOptions {
 }
 
 /**
- * Fills an empty database with what the file names, and in any case with a superadmin: who could make the first
+ * Fills an empty database from the file, and always with a superadmin: who else could create the first
  * organization otherwise?
- * @returns what was made up here and nobody can read again; null when there is no such thing
+ * @returns generated secrets that cannot be read again; null if there are none
  */
 export async function firstStart(
   gateway: Pick<Gateway, 'ensureFirstRun' | 'ensureSuperadmin'>,
@@ -39,7 +39,7 @@ export async function firstStart(
   return made !== null && isMadeUp ? { superadmin: { email, password } } : null;
 }
 
-/** Half of what it takes to sign in is not known to everybody who has read the documents. */
+/** Not a documented address, so that half of the credentials are not public. */
 function unguessableEmail(): string {
   return `superadmin-${randomBytes(4).toString('hex')}@dak.example`;
 }

@@ -17,7 +17,7 @@ import { createGateway } from './service';
 /** Beside the bundle, two folders up. */
 const PACKAGE_FILE = join(__dirname, '../../package.json');
 
-/** The gateway as a process of its own, with the services behind gRPC. */
+/** The gateway as a separate process, with the services behind gRPC. */
 function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
   const logger = createLogger('gateway', config.DAK_LOG_LEVEL);
   const { version } = JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')) as { version: string };
@@ -51,7 +51,7 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
       return channel;
     };
     const channels = ofEachBackend(channelTo);
-    // Ready is who can be reached: whoever waits for the probe asks the API next.
+    // Ready means reachable: a client that waits for the probe calls the API next.
     let isListening = false;
     const gateway = createGateway({
       databaseUrl: config.DAK_GATEWAY_DATABASE_URL,
@@ -90,7 +90,7 @@ function start(config: GatewayConfig, environment: NodeJS.ProcessEnv): Promise<R
     const { port } = await gateway.listen(config.DAK_HTTP_PORT, config.DAK_HTTP_HOST);
     isListening = true;
     logger.info({ port, metrics: probes.port }, 'the gateway answers');
-    // Nobody can read these again: what the first start prints is all there is.
+    // Printed only here: these secrets cannot be read again.
     if (madeUp !== null) {
       process.stdout.write(`${JSON.stringify({ first_run: madeUp })}\n`);
     }

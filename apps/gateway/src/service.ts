@@ -66,7 +66,7 @@ import { userRoutes } from './users/user-routes';
 export interface GatewayOptions extends Backend {
   /** `dak_gateway` under its runtime role, migrated. */
   databaseUrl: string;
-  /** Closed by whoever made it. */
+  /** Closed by its creator. */
   sharedState: SharedState;
   logger: Logger;
   metrics: Registry;
@@ -88,7 +88,7 @@ export interface GatewayOptions extends Backend {
   bodyTimes?: Partial<BodyTimes>;
   /** A first password of this address is worth nothing any more. */
   onPasswordChanged?: (email: string) => Promise<void>;
-  /** Where events come from; closed by whoever opened it. Without it streams show what other replicas wrote. */
+  /** The event log; closed by its creator. Without it, streams show what other replicas wrote. */
   log?: Log;
   streamLimits?: Partial<StreamLimits>;
   /** What `/readyz` asks besides database and shared state, by name. */
@@ -109,9 +109,9 @@ export interface Gateway {
   routeTable(): RouteDescription[];
   /** @param closeObjects refuses undocumented members in replies (tests) */
   openApi(closeObjects?: boolean): JsonSchema;
-  /** Fills an empty database and returns what nobody can read again; null when it is not empty. */
+  /** Fills an empty database and returns secrets that cannot be read again; null if it is not empty. */
   ensureFirstRun(options?: FirstRunOptions): Promise<FirstRun | null>;
-  /** Fills an empty database with nobody else; null when it is not empty. */
+  /** Fills an empty database with a superadmin only; null if it is not empty. */
   ensureSuperadmin(person: { email: string; password: string }): Promise<{ id: string } | null>;
   close(graceMs?: number): Promise<void>;
 }
@@ -229,7 +229,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     clearInterval(upkeep);
     await upkeepJobs.stop();
     files?.stop();
-    // Streams end by themselves never: the server would wait for them.
+    // Streams never end on their own; closing the server would wait forever.
     await feed.close();
     await auditChain?.close();
     await server.close(graceMs);

@@ -2,10 +2,10 @@ import type { CallOptions } from '@dak/platform/grpc';
 import type { GatewayStore } from '../database/gateway-store';
 import { tellEach, type TenantDirectory } from './tenant-directories';
 
-/** What is to be told, and how its being heard is noted. */
+/** What to announce, and how to record that a service has confirmed it. */
 export interface Announcement<State> {
   /**
-   * SQL of up to {@link ANNOUNCED_AT_ONCE} rows that are left to tell, each a `State` with its `version`;
+   * SQL of up to {@link ANNOUNCED_AT_ONCE} pending rows, each a `State` with its `version`;
    * `$1` narrows it to one organization, null = all.
    */
   pending: string;
@@ -22,8 +22,8 @@ const RETRY_MS = 5_000;
 const PATIENCE_MS = 2_000;
 
 /**
- * Tells the services what they have to know: at once after a change, and again until they have heard.
- * What is left to tell is in the rows themselves, so a crash between the change and the call loses nothing.
+ * Announces changes to the services: immediately after a change, then repeatedly until they confirm.
+ * The rows themselves record what is pending, so a crash between the change and the call loses nothing.
  */
 export class Announcer<State extends object> {
   private timer: NodeJS.Timeout | null = null;
@@ -46,7 +46,7 @@ export class Announcer<State extends object> {
     await this.running;
   }
 
-  /** Of one organization, or of all that are left (null). Never rejects: what fails is tried again. */
+  /** Announces for one organization, or all pending (null). Never rejects: failures are retried. */
   announcePending(organizationId: string | null): Promise<void> {
     this.running = this.running
       .then(() => this.run(organizationId))

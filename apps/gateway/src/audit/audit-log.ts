@@ -38,7 +38,7 @@ export class AuditLog {
     });
   }
 
-  /** In a transaction of its own. */
+  /** In its own transaction. */
   async recordAlone(source: AuditSource, note: AuditNote): Promise<void> {
     await this.database.inTenant(source.organizationId, (tx) => this.record(tx, source, note));
   }

@@ -24,7 +24,7 @@ const AuditRecord = z
   })
   .meta({ id: 'AuditEntry' });
 
-/** @param settled resolves when what was changed before is in the log */
+/** @param settled resolves when earlier changes are in the log */
 export function auditRoutes(parts: AuditParts, settled: () => Promise<void>): Route[] {
   return [
     defineRoute({

@@ -52,7 +52,7 @@ const APPEND = `
   ${ENTRY.insert}`;
 
 /**
- * Adds an entry to its organization's chain, in the transaction of the change that it tells of. The
+ * Adds an entry to its organization's chain, in the transaction of the change it describes. The
  * row of the head is locked until then, so append last.
  */
 export async function appendAudit(

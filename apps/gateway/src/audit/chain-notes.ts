@@ -39,8 +39,8 @@ const MOST_READERS = 10_000;
 
 /**
  * Makes what resolves when every note that a service committed before the call is in its audit log, at the
- * latest after five seconds: whoever changes something and then reads the log finds the change. However many
- * read it at once, they wait for one look together; what is away hides nothing that is there.
+ * latest after five seconds: a caller who makes a change and then reads the log finds it. However many
+ * read it at once, they share one check; an unavailable service does not hide existing entries.
  */
 export function createAuditSettling(
   log: Log | undefined,
@@ -60,7 +60,7 @@ export function createAuditSettling(
 }
 
 async function settle(log: Log | undefined, settleServices: () => Promise<void>): Promise<void> {
-  // A service that is away must not hide what is in the log.
+  // An unavailable service must not hide existing entries.
   await settleServices().catch(() => undefined);
   if (log === undefined) return;
   for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await delay(PAUSE_MS)) {

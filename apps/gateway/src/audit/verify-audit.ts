@@ -5,7 +5,7 @@ import { chainStatement, headStatement, toAuditRow } from './audit-store';
 export interface AuditVerdict {
   valid: boolean;
   checked: number;
-  /** First entry whose hash or place in the chain is wrong; null also when entries are missing at the end. */
+  /** First entry whose hash or position in the chain is wrong; null also when entries are missing at the end. */
   firstBadId: string | null;
 }
 

@@ -9,7 +9,7 @@ import { noServices } from './no-services';
 
 type Name = keyof Capabilities;
 
-/** A service that provides some of what the gateway asks for. */
+/** A service that provides some of the gateway's capabilities. */
 function service<const Provided extends Name>(
   provided: readonly Provided[],
   serviceLimits: Record<string, number> = {},

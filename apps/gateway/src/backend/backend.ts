@@ -10,7 +10,7 @@ import type { PutDomains } from '../identity/identity-parts';
 import type { MailKeeper } from './keepers';
 import type { MailDirectory } from './mail-directory-store';
 
-/** What the gateway lends to the routes of a service. */
+/** What the gateway provides to the routes of a service. */
 export interface RouteParts {
   readonly directory: MailDirectory;
   /** Where clients reach the site, without a slash at the end. */
@@ -29,24 +29,24 @@ export interface RouteParts {
 export type SeesMailbox = (mailboxId: string, call: CallOptions) => Promise<boolean>;
 export type SeesWebhook = (webhookId: string, call: CallOptions) => Promise<boolean>;
 
-/** What the gateway asks of services, each of exactly one of them. */
+/** Capabilities the gateway needs, each from exactly one service. */
 export interface Capabilities {
   /** Mailboxes that a regular user sees. */
   readonly visibleMailboxIds: (call: CallOptions) => Promise<readonly string[]>;
   readonly seesMailbox: SeesMailbox;
   readonly seesWebhook: SeesWebhook;
-  /** Who may read what happened where. */
+  /** Finds who may read an event. */
   readonly visibility: VisibilityClient;
   /**
    * Makes the organization the owner of exactly these domains.
    * @returns their normalized names
    */
   readonly putDomains: PutDomains;
-  /** Removes mail and says what it removed. */
+  /** Removes mail and returns what it removed. */
   readonly mailKeeper: MailKeeper;
 }
 
-/** What one service behind the gateway brings to it. */
+/** What one service provides to the gateway. */
 export interface ServiceBackend<Provided extends keyof Capabilities = never> {
   /** Hears of organizations, people, ended keys and switches; see {@link tenantDirectory}. */
   readonly tenants: TenantDirectory;

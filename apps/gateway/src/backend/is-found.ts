@@ -1,6 +1,6 @@
 import { DomainError } from '@dak/kernel';
 
-/** False when what the call asks for does not exist for its caller. */
+/** False if the requested record does not exist for the caller. */
 export async function isFound(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;

@@ -28,10 +28,10 @@ export interface MailKeeper {
 /** Beside the requests of people, or as fast as it goes. */
 export type Pace = 'gentle' | 'fast';
 
-/** What one call may take: a walk over all references of a large organization. */
+/** Time limit of one call, which may walk over all references of a large organization. */
 const WITHIN_MS = 900_000;
 
-/** For calls that remove what is kept no longer. */
+/** For calls that remove expired data. */
 export function upkeepCall(): CallOptions {
   return { principal: null, requestId: `upkeep-${uuidv7()}`, deadline: Date.now() + WITHIN_MS };
 }

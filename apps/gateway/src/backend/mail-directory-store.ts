@@ -8,7 +8,7 @@ export interface NamedId {
   id: string;
 }
 
-/** What the mail routes ask about people and departments, which the mail service does not know. */
+/** Lookups of users and departments, which the mail service does not have. */
 export interface MailDirectory {
   /** Display name; null when the organization has no such user. */
   userName(organizationId: string, userId: string): Promise<string | null>;
@@ -71,7 +71,7 @@ export function createMailDirectory({ database }: Pick<GatewayStore, 'database'>
   };
 }
 
-/** Every id of a list with its place: `field[0]`, `field[1]` … */
+/** Every id of a list with its position: `field[0]`, `field[1]` … */
 export function namedIds(field: string, ids: readonly string[] | undefined): NamedId[] {
   return (ids ?? []).map((id, index) => ({ field: `${field}[${index}]`, id }));
 }

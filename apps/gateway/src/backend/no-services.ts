@@ -1,7 +1,7 @@
 import type { Route } from '../http';
 import type { Backend } from './backend';
 
-/** A gateway by itself, for tests and benches: nobody sees anything, and nothing is kept elsewhere. */
+/** A gateway without services, for tests and benches: callers see no records, and no data is stored elsewhere. */
 export function noServices(routes: readonly Route[] = []): Backend {
   const nothing = { messages: 0, conversations: 0, mailboxes: 0, more: false };
   return {

@@ -28,7 +28,7 @@ export class GatewayStore {
     return this.models.asWorker(work);
   }
 
-  /** Of platform administration and of login, where the tenant is found by the way: sees all tenants, writes the audit log of one. */
+  /** For platform administration and login, where the tenant is not known yet: sees all tenants, writes the audit log of one. */
   acrossTenants<T>(
     organizationId: string,
     work: (tx: GatewayTransaction) => Promise<T>,

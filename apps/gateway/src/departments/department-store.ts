@@ -14,7 +14,7 @@ export async function lockDepartment(
 }
 
 /**
- * Members of now and of later, in order of id: each change of a membership also changes the user, and
+ * Current and future members, in order of id: each change of a membership also changes the user, and
  * two departments with the same people would wait for each other.
  */
 export async function lockUsers(

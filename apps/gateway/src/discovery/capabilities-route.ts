@@ -48,7 +48,7 @@ const Capabilities = z
   })
   .meta({ id: 'Capabilities' });
 
-/** GET `/capabilities`: made from the route table, so it cannot tell of what is not there. */
+/** GET `/capabilities`: derived from the route table, so it lists only what exists. */
 export function capabilitiesRoute(options: CapabilitiesOptions): Route {
   let descriptions: readonly RouteDescription[] | null = null;
   return defineRoute({

@@ -29,11 +29,11 @@ export interface EventStreamOptions {
 /** Octets that wait before catching up pauses, and that it then reads at once. */
 export const HIGH_WATER = 64 * 1024;
 
-/** One connection: what it has got so far, and what waits to be sent to it. */
+/** One connection: its position, and the items waiting to be sent. */
 export class EventStream {
   readonly credential: string;
   readonly filter: StreamFilter;
-  /** Of all items up to here it has got those that are for it. */
+  /** Position up to which the client has received every item it may see. */
   position: number;
   known: KnownCredential;
   /** Anything with `pipe`; ends when the stream does. */
@@ -77,8 +77,8 @@ export class EventStream {
 
   /**
    * Items in order, of which those before the stream's position are left out. Stops where too much
-   * waits to be read; the position tells how far it came.
-   * @param isVisible whether the item may be read with the stream's credential as of now
+   * waits to be read; the position says how far it got.
+   * @param isVisible whether the item may currently be read with the stream's credential
    */
   deliver(
     items: readonly PlacedItem[],
@@ -101,13 +101,13 @@ export class EventStream {
     return (types.size === 0 || types.has(type)) && (only === null || only === mailboxId);
   }
 
-  /** Tells that events are missing before what comes next. */
+  /** Notifies the client that events are missing before the next one. */
   reset(data: Readonly<Record<string, unknown>>, now: number): void {
     this.send(noticeText('reset', data), now);
   }
 
   /**
-   * Keeps the connection, tells a client that sees little where it stands, and gives up one that does
+   * Keeps the connection alive, sends its position to a client that sees few events, and closes one that does
    * not read.
    */
   beat(now: number, intervalMs: number, sealPlace: (position: number) => string): void {

@@ -10,13 +10,13 @@ export interface FeedItem {
   readonly departmentId: string | null;
   /** null: it is about the organization, and for its administrators. */
   readonly conversationId: string | null;
-  /** It tells of a blind copy: only for who may send in the conversation; null = no. */
+  /** The event reveals a blind copy, so it is only for callers who may send in this conversation; null = it does not. */
   readonly needsSend: boolean | null;
   /** The public event as JSON, without line breaks. */
   readonly body: string;
 }
 
-/** An item in its place. Positions of an organization have no gaps and no other order than this one. */
+/** An item with its position. An organization's positions have no gaps and define the only order. */
 export interface PlacedItem extends FeedItem {
   readonly position: number;
 }

@@ -3,7 +3,7 @@ import { tableColumns, type Database, type SqlExecutor } from '@dak/platform/pos
 import type { FeedItem, PlacedItem } from './feed-item';
 
 /**
- * Hours for which events are put into the feed after somebody listened: one more than they are kept, as
+ * Hours for which events are added to the feed after the last listener: one more than they are kept, as
  * open streams say only now and then that they still listen.
  */
 const WANTED_HOURS = 49;
@@ -25,7 +25,7 @@ const WANT = `
       on conflict (organization_id) do update set wanted_at = now()
   returning h.position, coalesce((select is_wanted from known), false) as "isComplete"`;
 
-/** What is stored of an item besides its place. */
+/** An item's stored columns besides its position. */
 interface FeedRow {
   event_id: string;
   type: EventKind;
@@ -51,7 +51,7 @@ const FEED = tableColumns<FeedRow>('event_feed', {
   body: 'fixed',
 });
 
-/** A statement of its own: what others wrote is seen only by a snapshot taken after the lock. */
+/** A separate statement, because only a snapshot taken after the lock sees other writers' rows. */
 const APPEND = `
   with fresh as (
          select r.organization_id, ${FEED.list('r')},
@@ -78,8 +78,8 @@ const READ = `
    limit $3`;
 
 /**
- * Puts items behind what is there, in the given order; an item that is there already stays where it is.
- * @returns the organizations whose feeds grew: those of which somebody listens or may come back
+ * Appends items in the given order; an item that is already present keeps its position.
+ * @returns the organizations whose feeds grew: those with a listener, or one that may return
  */
 export async function appendItems(
   tx: SqlExecutor,
@@ -99,7 +99,7 @@ export async function appendItems(
 }
 
 /**
- * Says that somebody listens: every event that is recorded from now on comes into the feed.
+ * Records a listener: from now on every recorded event is added to the feed.
  * @returns the newest position, and whether the feed has had every event until now
  */
 export async function wantFeed(
@@ -206,7 +206,7 @@ export async function findOldest(
   return (rows as { position: number; recordedAt: string }[])[0] ?? null;
 }
 
-/** Forgets what is older than `keepHours`. @returns rows removed, `limit` at most */
+/** Removes items older than `keepHours`. @returns rows removed, `limit` at most */
 export async function sweepItems(
   tx: SqlExecutor,
   keepHours: number,

@@ -14,17 +14,17 @@ import { appendItems } from './feed-store';
 /** One group over all replicas: each event is put into the feed once. */
 const GROUP = 'stream-feed';
 const CONCURRENCY = 64;
-/** A stream is at most this much later for it, and the feed is written in fewer transactions; where nobody listens, in hardly any. */
+/** Delays streams by at most this much, so the feed is written in fewer transactions; without listeners, in hardly any. */
 const REST = { busyMs: 50, quietMs: 200 };
 const GROUP_BYTES = 4 * 1024 * 1024;
 /** Writers of one organization wait for each other, so more than these only hold connections. */
 const MAX_ITEMS = 200;
 
 /**
- * Copies the log into the feed that streams read, for the organizations in which somebody does. Events
+ * Copies the log into the feed that streams read, for organizations with listeners. Events
  * of one conversation keep their order, as the log hands them over one call after the other; those of
  * several keys share a transaction.
- * @param onWritten told whose feed has grown, after the commit
+ * @param onWritten called after the commit with the organizations whose feed has grown
  */
 export function startFeedWriter(deps: {
   log: Log;

@@ -6,8 +6,8 @@ import type { PlacedItem } from './feed-item';
 export type ItemAccess = (item: PlacedItem, principal: Principal) => boolean;
 
 /**
- * Who may read these items of one organization, asked at once: administrators everything, regular users
- * what the owning service says. What tells of a blind copy is for who may send there. An event without a conversation is for administrators.
+ * Who may read these items of one organization, in one query: administrators everything, regular users
+ * what the owning service permits. Events that reveal a blind copy are for users who may send there, events without a conversation for administrators.
  */
 export async function findItemAccess(
   visibility: VisibilityClient,

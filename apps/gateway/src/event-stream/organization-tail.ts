@@ -4,9 +4,9 @@ import type { PlacedItem } from './feed-item';
 export interface TailDeps {
   /** Items of the organization after a position, in order. */
   read(after: number, limit: number): Promise<readonly PlacedItem[]>;
-  /** Ends streams whose credential no longer holds, then gives each what it may read of the items. */
+  /** Closes streams whose credential is no longer valid, then sends each the items it may read. */
   dispatch(items: readonly PlacedItem[], streams: readonly EventStream[]): Promise<void>;
-  /** What the stream should get next is gone, up to a position. */
+  /** The stream's next items are gone, up to this position. */
   onGap(stream: EventStream, upTo: number): Promise<void>;
   /** The stream reads more slowly than events come, and has to be joined again. */
   onBehind(stream: EventStream): void;
@@ -18,7 +18,7 @@ const RETRY_MS = 500;
 
 /**
  * The end of one organization's feed, read once for all of its streams. A stream first catches up on
- * its own and joins where it has reached what is being read here, so that it gets each item once.
+ * its own and rejoins at the position being read here, so that it gets each item once.
  */
 export class OrganizationTail {
   readonly streams = new Set<EventStream>();
@@ -38,7 +38,7 @@ export class OrganizationTail {
     if (!this.isReading && !this.stopped) void this.follow();
   }
 
-  /** Whether the feed has grown beyond what was read here. */
+  /** Whether the feed has items not read here yet. */
   isShortOf(head: number): boolean {
     return head > this.position;
   }
@@ -57,7 +57,7 @@ export class OrganizationTail {
       const known = this.position;
       const items = await this.deps.read(stream.position, PAGE);
       const first = items[0]?.position;
-      // What the tail has read is there to be read: nothing means that it is gone.
+      // The tail has read these items, so an empty result means they are gone.
       if (first === undefined && stream.position < known) await this.deps.onGap(stream, known);
       if (first !== undefined && first > stream.position + 1) {
         await this.deps.onGap(stream, first - 1);

@@ -3,10 +3,10 @@ import type { FeedItem } from './feed-item';
 /** Milliseconds after which a client connects again. */
 const RETRY_MS = 2_000;
 
-/** Why a stream ends, or what it cannot give; the names are part of the API. */
+/** Why a stream ends or lacks events; the names are part of the API. */
 export type Notice = 'reset' | 'close' | 'unauthorized';
 
-/** The first bytes, which also tell proxies that there is a body. */
+/** The first bytes, which also show proxies that there is a body. */
 export const PREAMBLE = `retry: ${RETRY_MS}\n: Dak event stream\n\n`;
 export const HEARTBEAT = ': still here\n\n';
 
@@ -15,7 +15,7 @@ export function itemText({ eventId, type, body }: FeedItem): string {
   return `id: ${eventId}\nevent: ${type}\ndata: ${body}\n\n`;
 }
 
-/** A place that a client takes as its last event id, without anything having happened that it sees. */
+/** A position that a client stores as its last event id although it received no event. */
 export function placeText(id: string): string {
   return `id: ${id}\n\n`;
 }

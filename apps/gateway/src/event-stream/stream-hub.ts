@@ -17,9 +17,9 @@ export interface StreamLimits {
   /** Milliseconds after which a client that reads nothing is given up. */
   readonly stallMs: number;
   readonly heartbeatMs: number;
-  /** How often credentials are looked at while nothing happens. */
+  /** How often credentials are checked while there are no events. */
   readonly credentialCheckMs: number;
-  /** How often the feed is looked at for what other replicas wrote. */
+  /** How often the feed is checked for rows of other replicas. */
   readonly pollMs: number;
   readonly lingerMs: number;
 }
@@ -57,7 +57,7 @@ export interface StreamRequest {
   readonly endAfterMs: number | null;
 }
 
-/** All streams of this replica. What they show is read from the feed, whoever wrote it. */
+/** All streams of this replica. They read from the feed, whichever replica wrote it. */
 export class StreamHub {
   private readonly tails = new Map<string, OrganizationTail>();
   private readonly streams = new Map<EventStream, string>();
@@ -136,7 +136,7 @@ export class StreamHub {
     );
   }
 
-  /** null when the place is unknown, or events after it are gone. */
+  /** null if the position is unknown, or events after it are gone. */
   private async positionAfter(
     lastEventId: string | null,
     organizationId: string,
@@ -209,7 +209,7 @@ export class StreamHub {
     streams: readonly EventStream[],
   ): Promise<void> {
     const { clock, visibility } = this.deps;
-    // After the items were read: what was revoked before they were recorded is never shown them.
+    // After reading the items, so that a credential revoked before they were recorded never receives them.
     await this.checkCredentials(streams);
     const open = streams.filter((stream) => stream.isOpen);
     const wanted = items.filter((item) => open.some((stream) => stream.wants(item)));
@@ -223,7 +223,7 @@ export class StreamHub {
   }
 
   /**
-   * Ends the streams whose credential no longer holds, and gives the others their rights of now.
+   * Closes streams whose credential is no longer valid, and refreshes the permissions of the rest.
    * @throws when that cannot be found out; then nothing must be shown
    */
   private async checkCredentials(streams: readonly EventStream[]): Promise<void> {

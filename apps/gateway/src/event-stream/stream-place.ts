@@ -6,8 +6,8 @@ const PREFIX = 'pos_';
 const DAY_MS = 86_400_000;
 
 /**
- * The place after which a client wants to go on: an event that it has got, or a place that it was given
- * while nothing happened that it may see (sealed, as it would tell how much happens elsewhere).
+ * The position after which a client resumes: an event it received, or a position it was sent
+ * while there was no event it may see (encrypted, as it would reveal how many events there are).
  */
 export type StreamPlace =
   | { readonly kind: 'event'; readonly eventId: string }

@@ -10,7 +10,7 @@ export interface FirstRun {
   /** The demo organization. */
   organizationId: string;
   admin: { id: string; email: string; password: string };
-  /** Of the demo organization's admin, with all scopes. */
+  /** API key of the demo organization's admin, with all scopes. */
   apiKey: string;
   superadmin: { id: string; email: string; password: string };
 }
@@ -118,7 +118,7 @@ interface FirstPerson {
   displayName: string;
   role: 'admin' | 'superadmin';
   password: string;
-  /** What the organization owns. */
+  /** The organization's domains. */
   domains?: readonly string[];
 }
 

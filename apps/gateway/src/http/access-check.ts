@@ -7,7 +7,7 @@ export type BodyAccessCheck = (principal: Principal, body: unknown) => void;
 
 /**
  * The check of one route, ready to run.
- * @returns a function that throws ForbiddenError and names what is missing
+ * @returns a function that throws ForbiddenError naming the missing right
  */
 export function compileAccess(right: Right): AccessCheck {
   const { also = [], role, session } = right;
@@ -28,7 +28,7 @@ export function compileAccess(right: Right): AccessCheck {
 }
 
 /**
- * The check of what a body asks for.
+ * Checks the rights that a body's fields require.
  * @returns null when a key may send the whole body; else a function that throws ForbiddenError and names the member
  */
 export function compileBodyAccess({ sessionMembers: members }: Right): BodyAccessCheck | null {

@@ -6,7 +6,7 @@ export interface KnownCredential {
   readonly principal: Principal;
 }
 
-/** What the frame needs of identity: a principal for a credential, current as of this very request. */
+/** Resolves a credential to its principal, current as of this request. */
 export interface Authenticator {
   /** What this process remembers of the credential; says nothing about whether it still holds. */
   recall(credential: string): KnownCredential | undefined;

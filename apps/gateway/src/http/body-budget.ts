@@ -2,10 +2,10 @@ import { DomainError } from '@dak/kernel';
 
 /** Six of the largest bodies at once. */
 export const BODY_BYTES_OF_ONE = 64 * 1024 * 1024;
-/** What a chunk takes besides its bytes: a body may come byte by byte. */
+/** Overhead of a chunk besides its bytes: a body may arrive byte by byte. */
 const CHUNK_BYTES = 256;
 
-/** The share of one request; without a limit for who has no credential, as those bodies are small. */
+/** The share of one request; unlimited for requests without a credential, whose bodies are small. */
 export interface BodyShare {
   /** @throws DomainError rate_limited when its organization has too much under way */
   add(bytes: number): void;

@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import { parseForwarded, parseForwardedFor, plainAddress, type Hop } from './forwarded-for';
 
-/** Finds out who is at the other end of a request. */
+/** Determines the client address of a request. */
 export type ClientAddressOf = (request: IncomingMessage) => string;
 
 /**
@@ -27,7 +27,7 @@ export function clientAddressReader(trusted: readonly string[]): ClientAddressOf
       ...(forwardedFor === null ? [] : [parseForwardedFor(forwardedFor)]),
       ...(forwarded === null ? [] : [parseForwarded(forwarded) ?? []]),
     ].map((hops) => nearestStranger(peer, hops, isTrusted));
-    // A proxy writes one of the two and passes the other on as the client sent it: who is right cannot be known.
+    // A proxy writes one of the two and passes the other on as the client sent it: so it is unknown which is right.
     return named.length > 0 && named.every((address) => address === named[0]) ? named[0]! : peer;
   };
 }
@@ -76,7 +76,7 @@ export function clientNetwork(address: string): string {
   return `${groups.map((group) => parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** Of a part of an IPv6 address; an IPv4 address at its end takes the place of two. */
+/** Groups of a part of an IPv6 address; an IPv4 address at its end counts as two. */
 function groupsOf(part: string): string[] {
   if (part === '') return [];
   return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));

@@ -50,7 +50,7 @@ const RETRY_KINDS: ReadonlySet<ErrorKind> = new Set([
   'deadline_exceeded',
 ]);
 
-/** Turns an outage into `unavailable`; everything else stays what it is. */
+/** Turns an outage into `unavailable`; returns other errors unchanged. */
 export function asDependencyFailure(error: unknown): unknown {
   return outageAsUnavailable(
     error,
@@ -58,7 +58,7 @@ export function asDependencyFailure(error: unknown): unknown {
   );
 }
 
-/** What is sent for anything that was thrown; only a DomainError shows its own sentence. */
+/** The reply to anything thrown; only a DomainError shows its own message. */
 export function toErrorReply(error: unknown): ErrorReply {
   if (error instanceof MethodNotAllowedError) {
     return {

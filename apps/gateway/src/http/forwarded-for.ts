@@ -15,7 +15,7 @@ const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
 
 /**
  * The `for` parameters of Forwarded (RFC 7239 §4), the nearest hop last; null when the header is malformed, because then
- * a quote that a client opened could swallow what a proxy added.
+ * a quote that a client opened could swallow a proxy's addition.
  */
 export function parseForwarded(header: string): Hop[] | null {
   const hops: Hop[] = [];

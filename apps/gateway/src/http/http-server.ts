@@ -15,16 +15,16 @@ export interface HttpServerOptions {
   tls?: PemPair | undefined;
   /** How long a connection without a request is promised to stay; milliseconds. @default 65000 */
   keepAliveMs?: number;
-  /** Time for what is left of a body after its reply; milliseconds. @default 10000 */
+  /** Time to read the rest of a body after its reply; milliseconds. @default 10000 */
   restOfBodyMs?: number;
 }
 
 /** Time for headers to arrive: a client that trickles them holds a socket, not a worker. */
 const HEADERS_TIMEOUT_MS = 20_000;
-/** How often Node looks whether headers are late. */
+/** How often Node checks for late headers. */
 const HEADERS_CHECK_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** What is left of a body that nobody wants: time for a client to see its reply. */
+/** Time to drain an unwanted body, so that the client sees its reply. */
 const REST_OF_BODY_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 /** It stays so much longer: a busy client counts late, and a request that meets the end of its connection is lost. */
@@ -43,7 +43,7 @@ export class HttpServer {
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: HEADERS_CHECK_MS,
-      // An import takes hours: every route has a time of its own, see streamBody.
+      // An import takes hours, so every route has its own limit, see streamBody.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveMs ?? KEEP_ALIVE_MS,
       keepAliveTimeoutBuffer: KEEP_ALIVE_MARGIN_MS,
@@ -130,7 +130,7 @@ function mayHaveBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * What came in of a body and is not read any longer would hold up the next request of its connection. A client that goes
+ * The unread rest of a body would block the next request on its connection. A client that goes
  * on sending after its reply, or stops in the middle, must not hold the socket.
  */
 function endWithoutBody(request: IncomingMessage, withinMs: number): void {
@@ -144,7 +144,7 @@ function endWithoutBody(request: IncomingMessage, withinMs: number): void {
   for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer));
 }
 
-/** What the HTTP parser refuses never reaches a route; it still gets the one error form. */
+/** Requests that the HTTP parser refuses never reach a route; they still get the standard error form. */
 function answerClientError(
   error: NodeJS.ErrnoException,
   socket: { writable: boolean; end(text: string): void; destroy(): void },

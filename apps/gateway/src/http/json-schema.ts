@@ -47,7 +47,7 @@ export class SchemaWriter {
   }
 
   private tidy(schema: JsonSchema, direction: 'input' | 'output'): void {
-    // Clients must not break on a member that is added later; only the tests look that closely.
+    // Clients must not break on a member that is added later; only tests are that strict.
     if (schema['additionalProperties'] === false && direction === 'output' && !this.closeObjects) {
       delete schema['additionalProperties'];
     }

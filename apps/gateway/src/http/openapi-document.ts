@@ -129,7 +129,7 @@ function operation(route: Route, writer: SchemaWriter, links: OperationLinks): J
   };
 }
 
-/** What the route says, and the condition of its right after it. */
+/** The route's description, followed by the condition of its right. */
 function described({ description, right }: Route): { description?: string } {
   const texts = [description, right.condition].filter((text) => text !== undefined);
   return texts.length === 0 ? {} : { description: texts.join(' ') };

@@ -65,7 +65,7 @@ export class OperationLinks {
 function targetOf(route: Place): Target[] {
   const [, collection, parameter, rest] = /^(.*)\/\{(\w+)\}([^{}]*)$/.exec(route.path) ?? [];
   if (collection === undefined || parameter === undefined || rest === undefined) return [];
-  // Of what stands below a record, what is read: the rest changes it.
+  // Below a record, only reads: the other routes change it.
   if (rest !== '' && route.method !== 'GET') return [];
   return [{ operationId: operationId(route), method: route.method, collection, parameter, rest }];
 }

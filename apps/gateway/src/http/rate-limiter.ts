@@ -21,7 +21,7 @@ export interface RateLimits {
   authPerMinute: number;
 }
 
-/** What is not given follows the reads, so that who raises them for a load test raises all. */
+/** Limits not given are derived from the reads, so that raising those for a load test raises all. */
 export function rateLimits(given: Partial<RateLimits> = {}): RateLimits {
   const readsPerMinute = given.readsPerMinute ?? 600;
   return {
@@ -36,7 +36,7 @@ const WINDOW_MS = 60_000;
 
 export type LimitClass = RateClass | 'anonymous';
 
-/** What the `RateLimit-*` headers of one reply say. */
+/** Values of a reply's `RateLimit-*` headers. */
 export interface Allowance {
   class: LimitClass;
   limit: number;
@@ -73,7 +73,7 @@ export class RateLimiter {
     return this.consume(`rate:address:${clientNetwork(address)}`, 'anonymous');
   }
 
-  /** For a request that turned out not to be anonymous, or was not looked at. */
+  /** Refunds a request that turned out not to be anonymous, or was not checked. */
   async giveBackAnonymous(address: string): Promise<void> {
     await this.consume(`rate:address:${clientNetwork(address)}`, 'anonymous', -1);
   }

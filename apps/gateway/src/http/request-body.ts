@@ -6,18 +6,18 @@ import { RequestTimeoutError } from './error-status';
 
 /** Milliseconds. */
 export interface BodyTimes {
-  /** Without a byte of what is waited for. */
+  /** Without receiving a byte. */
   idleMs: number;
   /** For a whole JSON body; streams have the time of their route. */
   jsonMs: number;
 }
 
-/** A slow line needs 80 s for 10 MB; who sends nothing for half a minute holds a socket for nothing. */
+/** A slow line needs 80 s for 10 MB; a client silent for half a minute holds a socket for nothing. */
 export const BODY_TIMES: BodyTimes = { idleMs: 30_000, jsonMs: 120_000 };
 
 export const JSON_BODY_LIMIT = 10 * 1024 * 1024;
 
-/** Requests that sent `Expect: 100-continue` and have not been told to go on. */
+/** Requests that sent `Expect: 100-continue` and have not been answered yet. */
 const awaitingContinue = new WeakSet<IncomingMessage>();
 
 export function expectContinue(request: IncomingMessage): void {

@@ -252,7 +252,7 @@ class Exchange {
       authenticator.isCurrent(remembered),
       limiter.take(remembered.principal.credentialId, route.rateClass),
     ]);
-    // What the reply shows when the credential cannot be looked up.
+    // The reply's headers if the credential cannot be looked up.
     this.allowance = allowance;
     return this.charge(isCurrent ? remembered : await this.resolve(credential), allowance);
   }
@@ -292,7 +292,7 @@ class Exchange {
     }
   }
 
-  /** Of a credential that was right before: who guesses from the same address must not keep its holder out. */
+  /** For a credential that was valid before: guessing from the same address must not lock its holder out. */
   private async resolve(credential: string): Promise<KnownCredential> {
     try {
       return await this.deps.authenticator.resolve(credential);
@@ -321,7 +321,7 @@ class Exchange {
 }
 
 function isExpected(error: unknown): boolean {
-  // What nobody foresaw in a service of the same process comes as `internal`.
+  // An unexpected error of a service in the same process arrives as `internal`.
   if (error instanceof DomainError) return error.kind !== 'internal';
   return error instanceof MethodNotAllowedError || error instanceof RequestTimeoutError;
 }

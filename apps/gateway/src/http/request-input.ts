@@ -5,7 +5,7 @@ import type { Route } from './route';
 
 type QueryValues = Record<string, string | string[]>;
 
-/** A route's request schemas, ready to run; what a request leaves out costs nothing. */
+/** A route's request schemas, prepared once; absent parts cost nothing. */
 export interface InputParser {
   params(names: readonly string[], values: readonly string[]): unknown;
   /** @param text after the question mark, or empty */

@@ -11,7 +11,7 @@ export function fullPath(route: Pick<Route, 'base' | 'path'>): string {
   return route.path === '/' ? API_BASE : API_BASE + route.path;
 }
 
-/** One route as data: what `/capabilities` tells and the generated test matrix walks over. */
+/** One route as data, for `/capabilities` and the generated test matrix. */
 export interface RouteDescription {
   method: Method;
   path: string;
@@ -35,7 +35,7 @@ export interface RouteDescription {
   bodyKind: Route['bodyKind'];
   idempotent: boolean;
   versioned: boolean;
-  /** Of success. */
+  /** Status of success. */
   statuses: number[];
   /** JSON Schema of the body; null without a JSON body. */
   bodySchema: unknown;

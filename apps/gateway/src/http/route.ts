@@ -19,7 +19,7 @@ export interface AuditNote {
   details?: Readonly<Record<string, unknown>>;
 }
 
-/** What a handler gets; everything in it has been checked against the route's definition. */
+/** A handler's input, validated against the route's definition. */
 export interface RouteContext<Who, Params, Query, Body> {
   readonly principal: Who;
   readonly params: Params;
@@ -27,7 +27,7 @@ export interface RouteContext<Who, Params, Query, Body> {
   readonly body: Body;
   /** Version of `If-Match: "<version>"`; null when the header is absent or `*`. */
   readonly ifMatch: number | null;
-  /** Of the Idempotency-Key header, for routes with `idempotency`. */
+  /** From the Idempotency-Key header, for routes with `idempotency`. */
   readonly idempotency: IdempotencyKey | null;
   readonly requestId: string;
   /** Milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export interface RouteContext<Who, Params, Query, Body> {
   readonly signal: AbortSignal;
   /** Principal, request id, deadline, signal, idempotency and trace for a call to a service. */
   readonly call: CallOptions;
-  /** Behind trusted proxies that which they tell. */
+  /** As reported by trusted proxies, if behind any. */
   readonly clientAddress: string;
   readonly headers: IncomingMessage['headers'];
   /** The URL as requested, for `Link` headers and cookies' scope. */
@@ -46,7 +46,7 @@ export interface RouteContext<Who, Params, Query, Body> {
   audit(note: AuditNote): Promise<void>;
 }
 
-/** What a handler returns. One of `body`, `json` and `stream`, or none for 204. */
+/** A handler's result. One of `body`, `json` and `stream`, or none for 204. */
 export interface RouteReply {
   status: number;
   /** Plain object; sent as JSON. */
@@ -70,7 +70,7 @@ interface ResponseDefinition {
   contentType?: string;
   /** Media types that a client can ask for instead (Accept). */
   alternatives?: readonly string[];
-  /** Header name → what it means. */
+  /** Descriptions by header name. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -148,7 +148,7 @@ export interface Route extends Omit<RouteDefinition, 'handler' | 'request'> {
 }
 
 /**
- * The one way to state a route; routing, checks, documents and the test matrix are made from it. Who may
+ * The one way to define a route; routing, checks, documents and the test matrix are derived from it. Who may
  * call it stands in the rights table (`@dak/contracts/rights`): without a row there, its path is a type error.
  */
 export function defineRoute<

@@ -11,8 +11,8 @@ interface Sealed<T> {
 }
 
 /**
- * A ticket for one act, to be carried in a public URL: AES-256-GCM, so that nobody else can make one
- * and what is in it stays between us.
+ * A ticket for one act, to be carried in a public URL: AES-256-GCM, so that only Dak can create or read
+ * one.
  * @param key 32 bytes, the same on every replica
  * @param purpose A ticket for one purpose opens nothing else.
  */
@@ -23,7 +23,7 @@ export function sealTicket<T>(key: Uint8Array, purpose: string, ticket: Sealed<T
   return Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** @throws NotFoundError for a forged, altered, foreign or expired ticket: all the same to whoever has one */
+/** @throws NotFoundError for a forged, altered, foreign or expired ticket: indistinguishable for its holder */
 export function openTicket<T>(key: Uint8Array, purpose: string, text: string, now: number): T {
   const bytes = Buffer.from(text, 'base64url');
   const what = 'link';

@@ -3,7 +3,7 @@ import type { IdempotencyKey } from '@dak/platform/grpc';
 import type { GatewayTransaction } from '../database/gateway-store';
 import { keyHash } from './stored-answer';
 
-/** Of a request whose answer is kept until after `now`. */
+/** Answer of a request, if kept until after `now`. */
 export function selectAnswer(
   { db }: GatewayTransaction,
   { organizationId, credentialId }: Principal,
@@ -16,7 +16,7 @@ export function selectAnswer(
   });
 }
 
-/** In place of one that is kept no longer. */
+/** Replaces an expired one. */
 export async function insertAnswer(
   { db }: GatewayTransaction,
   { organizationId, credentialId }: Principal,

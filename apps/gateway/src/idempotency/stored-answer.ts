@@ -6,14 +6,14 @@ export type StorableReply = Pick<RouteReply, 'status' | 'body' | 'version' | 'he
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The key is stored as its hash: whoever reads the table cannot make the request again. */
+/** The key is stored as its hash: reading the table does not allow repeating the request. */
 export function keyHash(key: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(key).digest());
 }
 
 /**
  * Seals an answer under a key made from the server's secret and the client's Idempotency-Key, which
- * is itself not stored: some answers hold what is shown only once.
+ * is itself not stored: some answers contain values shown only once.
  */
 export function sealAnswer(
   secret: Uint8Array,

@@ -41,7 +41,7 @@ export interface CredentialAuthenticatorDeps {
 }
 
 /**
- * Credential → principal from live rows. What is remembered holds for one stamp of the organization
+ * Credential → principal from live rows. A cached principal is valid for one stamp of the organization
  * (see IdentityVersions), which is compared on every request: a map look-up in one process, one GET
  * with Redis.
  */
@@ -90,7 +90,7 @@ export class CredentialAuthenticator implements Authenticator {
   private async resolveKey(key: string): Promise<KnownCredential> {
     if (!isWellFormedApiKey(key)) throw invalidCredentials();
     const secretHash = hashApiKey(key);
-    // The stamp has to be older than the rows; on first sight only the rows tell whose it is.
+    // The stamp has to be older than the rows; on first use only the rows say which organization it belongs to.
     const organizationId =
       this.remembered.get(fingerprint(key))?.principal.organizationId ??
       (await findApiKey(this.deps.database, secretHash))?.organizationId;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** A name of something or somebody: one line of text. */
+/** A name: one line of text. */
 export function nameField(maxLength = 200) {
   return z
     .string()

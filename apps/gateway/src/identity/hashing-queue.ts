@@ -1,6 +1,6 @@
 import { UnavailableError } from '@dak/kernel';
 
-/** Lets few of many work at once and few of the rest wait; whoever comes then is sent away at once. */
+/** Runs a few jobs at once and lets a few more wait; further ones are refused immediately. */
 export class HashingQueue {
   private readonly waiting: (() => void)[] = [];
   private running = 0;
@@ -15,7 +15,7 @@ export class HashingQueue {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // Its place goes to the next one, so that nobody who comes between them overtakes.
+      // Its slot passes directly to the next one, so that no later job overtakes.
       if (next === undefined) this.running -= 1;
       else next();
     }

@@ -20,7 +20,7 @@ export type PutDomains = (
   options?: { readonly isClaim?: boolean },
 ) => Promise<readonly string[]>;
 
-/** What the operations on people, keys, sessions and organizations work with. */
+/** Dependencies of the operations on users, keys, sessions and organizations. */
 export interface IdentityParts {
   store: GatewayStore;
   versions: IdentityVersions;
@@ -47,8 +47,8 @@ export interface IdentityParts {
 }
 
 /**
- * A change of who may do what in the caller's organization: once per Idempotency-Key, in force with the next request
- * anywhere, and told to the services before the reply.
+ * A change of permissions in the caller's organization: once per Idempotency-Key, effective from the next request
+ * on any replica, and announced to the services before the reply.
  */
 export async function changeIdentity(
   parts: IdentityParts,

@@ -10,7 +10,7 @@ const CHANGING = '!';
 /**
  * One stamp per organization that every change of its users, keys, sessions and departments
  * replaces, so that what replicas remember of a credential ends with the very next request. While a
- * change is under way nobody remembers anything: a process that dies between its commit and the new
+ * change is in progress nothing is cached: a process that dies between its commit and the new
  * stamp leaves that state behind, not a stale one. Stamps are random, so a store that lost them
  * cannot come back to an old one.
  */

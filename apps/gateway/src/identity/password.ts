@@ -25,7 +25,7 @@ interface Parsed {
 /**
  * Hashes passwords and compares them with what is stored. The salt belongs to the e-mail address, so that one derivation
  * answers for all users who have the address, each in an organization of their own, and a login costs the same however
- * many these are. Different addresses have different salts, and nobody without the secret knows them.
+ * many these are. Different addresses have different salts, unknown without the secret.
  */
 export class Passwords {
   private readonly queue = new HashingQueue(QUEUE);
@@ -53,7 +53,7 @@ export class Passwords {
 
   /**
    * Which of the stored hashes are of this password. With none (no such user, or no password yet) it costs as much as
-   * with one, so that the answer's time does not tell which addresses exist.
+   * with one, so that response times do not reveal which addresses exist.
    * @throws UnavailableError when too many passwords are being hashed
    */
   async matches(password: string, stored: readonly (string | null)[]): Promise<boolean[]> {
@@ -80,7 +80,7 @@ export class Passwords {
     };
   }
 
-  /** Made with the first login whoever it is of: the first unknown address must not cost more. */
+  /** Created at the first login of any kind, so that the first unknown address does not cost more. */
   private decoy(): Promise<Parsed> {
     this.decoyHash ??= this.hash('', crypto.randomBytes(16).toString('hex')).then(
       (text) => parse(text)!,

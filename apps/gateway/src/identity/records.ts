@@ -4,7 +4,7 @@ import type { Prisma } from '../generated/prisma/client';
 
 const timestamp = z.iso.datetime();
 
-/** Of what can be stopped and goes on later. */
+/** State of something that can be held and resumed. */
 export const SWITCH_STATES = ['run', 'hold'] as const;
 export type SwitchState = (typeof SWITCH_STATES)[number];
 
@@ -70,7 +70,7 @@ export const OrganizationRecord = z
   })
   .meta({ id: 'Organization' });
 
-/** What a user is read with. */
+/** Columns and relations a user is read with. */
 export const USER_INCLUDE = {
   memberships: { select: { departmentId: true }, orderBy: { departmentId: 'asc' } },
 } satisfies Prisma.UserAccountInclude;

@@ -1,6 +1,6 @@
 const MOST = 1_000;
 
-/** What is done once the answer is out, so that the time of the answer does not tell whether there was anything to do. */
+/** Work done after the response, so that its timing does not reveal whether there was anything to do. */
 export class WorkAfterAnswers {
   private readonly pending = new Set<Promise<void>>();
 

@@ -228,7 +228,7 @@ export function attachmentRoutes(
         const ticket = openTicket<DownloadTicket>(ticketKey, DOWNLOAD, params.ticket, clock());
         const { holder, filename, ...where } = ticket;
         const asCaller = { ...call, principal: await callerOf(holder, 'mail.read') };
-        // Asked again: whoever made the link may have lost the mailbox since.
+        // Checked again: the link's creator may have lost access to the mailbox since.
         const { sizeBytes } = await attachments.describeAttachment(where, asCaller);
         return {
           status: 200,

@@ -21,7 +21,7 @@ export function toUpdate(
   return messageOf(UpdateConversationRequest, body, { ...target, fields });
 }
 
-/** @param target `assignee` with the name that the gateway knows; undefined = nobody */
+/** @param target `assignee` with their name, which the gateway knows; undefined = unassigned */
 export function toAssignment(
   { department_id, note }: AssignConversation,
   target: Pick<AssignConversationRequest, 'assignee'> & { id?: string },

@@ -9,7 +9,7 @@ export interface ConversationTarget {
 }
 
 /**
- * The assignee with their name; undefined = nobody.
+ * The assignee with their name; undefined = unassigned.
  * @throws InvalidError naming the field that is no user or department of the organization
  */
 export async function resolveTarget(

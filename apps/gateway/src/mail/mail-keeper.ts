@@ -5,7 +5,7 @@ import { upkeepCall, type MailKeeper } from '../backend/keepers';
 const GENTLE_BUDGET_MS = 2_000;
 const FAST_BUDGET_MS = 10_000;
 
-/** What the mail service removes. */
+/** Removes expired data in the mail service. */
 export function createMailKeeper(
   client: Client<typeof RetentionServiceService, CallOptions>,
 ): MailKeeper {

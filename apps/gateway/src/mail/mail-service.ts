@@ -26,7 +26,7 @@ import { templateRoutes } from './templates';
 const DOMAINS_WITHIN_MS = 10_000;
 const MB = 1024 * 1024;
 
-/** What the mail service accepts, for `/capabilities`. */
+/** Limits of the mail service, for `/capabilities`. */
 const LIMITS = {
   recipients_per_message: MAILBOX_LIMITS.recipients_per_message,
   message_bytes: 25 * MB,
@@ -38,7 +38,7 @@ const LIMITS = {
   ...RULE_LIMITS,
 };
 
-/** What the gateway needs of the mail service behind `channel`: its routes and what identity asks of it. */
+/** The mail service behind `channel`, as the gateway uses it: its routes, and checks for identity. */
 export function mailService(
   channel: Channel,
 ): ServiceBackend<

@@ -3,7 +3,7 @@ import type { ReportRecord } from '@dak/contracts/api';
 
 /**
  * RFC 4180 with a header line. A name that begins like a formula is kept from being one: spreadsheets
- * would run it when somebody opens the file.
+ * would run it when the file is opened.
  */
 export function reportCsv({ columns, rows }: Pick<ReportRecord, 'columns' | 'rows'>): Buffer {
   const text = stringify([...rows], {

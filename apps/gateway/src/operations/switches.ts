@@ -7,7 +7,7 @@ import type { IdentityParts } from '../identity/identity-parts';
 import type { SwitchState } from '../identity/records';
 import { runOnce } from '../idempotency/run-once';
 
-/** What is stopped of the whole deployment. */
+/** The deployment's stop switches. */
 export interface Switches {
   outgoing: SwitchState;
   webhooks: SwitchState;

@@ -22,7 +22,7 @@ export async function createOrganization(
   const passwordHash = password === undefined ? null : await parts.passwords.hash(email, password);
   const id = uuidv7();
   const claim = await claimDomains(parts, caller, id, body.domains ?? []);
-  // Should this fail, the mail service frees them once somebody else wants them.
+  // If this fails, the mail service frees them once another organization claims them.
   const release = async (): Promise<void> => {
     if (claim.domains.length === 0) return;
     await parts.putDomains(id, [], caller, { isClaim: true }).catch(() => undefined);
@@ -82,7 +82,7 @@ export async function createOrganization(
 
 interface DomainClaim {
   readonly domains: string[];
-  /** Why they are not to be had; told unless the answer was stored before. */
+  /** Why they are not available; used unless the answer was stored before. */
   readonly error: Error | null;
 }
 

@@ -3,7 +3,7 @@ import type { IdentityCaller } from '../identity/identity-caller';
 import type { IdentityParts } from '../identity/identity-parts';
 import { getAnyOrganization } from './list-organizations';
 
-/** A superadmin settles what an organization owns; the mail service keeps it, in one transaction of its own. */
+/** Sets the domains an organization owns; the mail service stores them, in its own transaction. */
 export async function putOrganizationDomains(
   parts: IdentityParts,
   caller: IdentityCaller,

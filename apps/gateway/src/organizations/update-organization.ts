@@ -49,7 +49,7 @@ export async function updateOrganization(
 }
 
 /**
- * What is kept for a shorter time is removed for good within the hour: that is more than a setting.
+ * A shorter retention permanently removes mail within the hour, so it needs more than the right to change settings.
  * @param days null = forever
  */
 function requireMayShorten(
@@ -95,7 +95,7 @@ export async function administerOrganization(
             updatedAt: new Date(parts.clock()),
           },
         });
-        // Asked under the lock of the row, which whoever asks for an erasure takes too.
+        // Checked under the row lock, which an erasure request takes as well.
         if (body.status === 'active' && (await selectErasure(tx, organizationId)) !== null) {
           throw new ConflictError(
             'The organization is being erased: what is gone does not come back.',

@@ -18,7 +18,7 @@ import {
 
 const BUDGET_MS = 5_000;
 const HOUR_MS = 3_600_000;
-/** Groups that make rows of events; what they read later is erased a day later. */
+/** Groups that store rows from events; late rows are erased a day later. */
 const READERS = ['rules', 'webhooks', 'analytics', 'stream-feed', AUDIT_GROUP];
 const READ_WAIT_MS = 5_000;
 const READ_EVERY_MS = 50;
@@ -35,8 +35,8 @@ export interface ErasureDeps {
 }
 
 /**
- * Does what is left to do of an erasure that was asked for. Every step can be done again: whatever
- * interrupts it, somebody goes on. The record of the organization is the last to go.
+ * Performs the remaining steps of a requested erasure. Every step is repeatable, so any
+ * replica can continue after an interruption. The organization's record is removed last.
  */
 export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<void> {
   const { database } = deps;
@@ -62,7 +62,7 @@ export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<
   await finish(deps, asked);
 }
 
-/** Readers write down what they read: waits, for a while, until they have read what was published. */
+/** Waits, for a while, until consumers that store rows have read everything published. */
 async function eventsRead(log: Log): Promise<void> {
   const deadline = Date.now() + READ_WAIT_MS;
   for (const group of READERS) {
@@ -74,7 +74,7 @@ async function eventsRead(log: Log): Promise<void> {
   }
 }
 
-/** What was on its way when the rest was erased. */
+/** Erases what was in transit during the erasure. */
 export async function eraseLate(
   { tenants, log }: Pick<ErasureDeps, 'tenants' | 'log'>,
   id: string,

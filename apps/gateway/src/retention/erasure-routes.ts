@@ -30,7 +30,7 @@ const eraseBody = z
   .meta({ id: 'EraseOrganization' });
 
 export interface ErasureParts extends IdentityParts {
-  /** Goes on with what was asked for. */
+  /** Continues the requested erasure. */
   erase: (organizationId: string) => Promise<void>;
 }
 
@@ -79,7 +79,7 @@ async function requestErasure(
 ): Promise<void> {
   const { principal, requestId } = caller;
   await parts.store.acrossTenants(principal.organizationId, async (tx) => {
-    // Held, so that nobody activates it at the same time.
+    // Locked, so that it cannot be activated at the same time.
     const found = await lockOrganization(tx, id);
     if (found === null) throw new NotFoundError('organization');
     if ((await selectErasure(tx, id)) !== null) return;

@@ -69,7 +69,7 @@ export async function addErased(
   );
 }
 
-/** Of an organization that is being erased; nobody is told. */
+/** Rows of an organization being erased; not announced. */
 export async function forgetName(tx: SqlExecutor, id: string): Promise<void> {
   await tx.query(
     `update organization set name = id::text, default_from_name = null, announced_version = version where id = $1`,

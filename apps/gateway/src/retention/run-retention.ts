@@ -8,13 +8,13 @@ import { selectRetentions } from './retention-store';
 
 const DAY_MS = 86_400_000;
 
-/** What was removed. */
+/** Numbers of removed records. */
 export interface RetentionReport {
   messages: number;
   conversations: number;
   mailboxes: number;
   blobs: number;
-  /** Of the blobs. */
+  /** Total size of the blobs. */
   bytes: number;
 }
 
@@ -36,7 +36,7 @@ export interface RetentionRound {
 
 /**
  * Removes what organizations keep no longer, one organization after the other. Whatever interrupts it,
- * the next round goes on: what is left to do follows from what is there.
+ * the next round continues: the remaining work follows from the remaining rows.
  * @throws the first failure, once all other organizations had their turn
  */
 export async function runRetention(

@@ -1,6 +1,6 @@
 /**
  * Scrubs once a day if anything was removed since the last time, and again with the next round where that failed.
- * @returns what is called after every round
+ * @returns a callback for the end of every round
  */
 export function createScrubSchedule(
   scrub: () => Promise<void>,

@@ -31,11 +31,11 @@ export async function changePassword(
     parts.store.inTenant(organizationId, async (tx) => {
       const at = new Date(parts.clock());
       await setPasswordHash(tx, { organizationId, userId }, passwordHash, at);
-      // Of two sessions that change it at once, the first one ends the other.
+      // If two sessions change it at once, the first ends the other.
       const own = { organizationId, id: credentialId, revokedAt: null };
       if ((await tx.db.session.count({ where: own })) === 0) throw invalidCredentials();
       await endOtherSessions(tx, { organizationId, userId }, credentialId, at);
-      // Whoever has kept an invite cannot set the person's password with it any more.
+      // An old invite can no longer be used to set the user's password.
       await tx.db.invite.updateMany({
         where: { organizationId, userId, usedAt: null },
         data: { usedAt: at },

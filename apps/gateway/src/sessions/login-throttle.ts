@@ -9,8 +9,8 @@ export const DEFAULT_LOGIN_FAILURES = 10;
 const WINDOW_MS = 15 * 60_000;
 
 /**
- * Counts failed logins of an account from one client address. Who has used them up waits, whether the password is right
- * or not; everybody else gets in, so that nobody can lock a person out from afar. An account that does not exist is
+ * Counts failed logins of an account from one client address. A client that has used them up waits, whether the password is right
+ * or not; other clients can still sign in, so that no one can lock a user out remotely. An account that does not exist is
  * counted alike.
  */
 export class LoginThrottle {
@@ -21,7 +21,7 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Counts a failure before the password is looked at, so that guesses at the same time cannot all pass.
+   * Counts a failure before the password is checked, so that concurrent guesses cannot all pass.
    * @throws DomainError rate_limited
    */
   private async take(email: string, address: string): Promise<void> {
@@ -38,9 +38,9 @@ export class LoginThrottle {
   }
 
   /**
-   * Looks at a password, counted as in {@link take}. When that cannot be done, because too many are looked at, nobody
+   * Checks a password, counted as in {@link take}. If it cannot be checked, because too many checks are running, no one
    * has failed.
-   * @param look rejects when the password was not looked at
+   * @param look rejects if the password was not checked
    */
   async attempt<T>(email: string, address: string, look: () => Promise<T>): Promise<T> {
     await this.take(email, address);

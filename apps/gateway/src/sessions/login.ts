@@ -14,13 +14,13 @@ const SESSION_LIFETIME_MS = 30 * 24 * 3_600_000;
 
 export interface SessionParts extends IdentityParts {
   throttle: LoginThrottle;
-  /** Counts logins with a wrong password or of nobody. */
+  /** Counts logins with a wrong password or an unknown address. */
   loginFailed: () => void;
-  /** Whoever keeps a first password of this address forgets it; never rejects. */
+  /** Removes stored first passwords of this address; never rejects. */
   passwordChanged: (email: string, userId: string) => Promise<void>;
 }
 
-/** Who asks for a session, and from where. */
+/** A login request and its client. */
 export interface SessionCaller {
   requestId: string;
   clientAddress: string;
@@ -60,7 +60,7 @@ export async function login(
   }
   await parts.throttle.giveBack(body.email, caller.clientAddress);
   const reply = await startSession(parts, row, caller, 'session.login');
-  // Replaced since it was looked at: what is stored now decides.
+  // Replaced since it was checked: the stored one decides.
   if (reply === null) return login(parts, caller, body);
   refreshHashLater(parts, row, body);
   return reply;
@@ -104,7 +104,7 @@ function noteFailure(
 
 /**
  * Begins a session and answers as login does.
- * @param row with the hash of the password that was looked at
+ * @param row with the hash of the password that was checked
  * @returns null when the person has another password by now
  */
 export async function startSession(

@@ -5,7 +5,7 @@ import { issueRefreshToken, refreshHash, sessionReply, sourceOf, type SessionPar
 import { readSessionCookie } from './session-cookie';
 import { endSession, lockRefreshToken, type RefreshRow } from './session-store';
 
-/** Two tabs wake up with the same cookie: the second one gets what the first one got. */
+/** Two tabs wake up with the same cookie: the second gets the same tokens as the first. */
 const GRACE_MS = 10_000;
 
 type Outcome =

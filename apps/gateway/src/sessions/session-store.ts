@@ -60,7 +60,7 @@ export async function replacePasswordHash(
 
 /**
  * Holds the person until the transaction ends: a change of the password comes before it, or ends the session.
- * @param passwordHash of the password that was looked at
+ * @param passwordHash of the password that was checked
  * @returns false when it has been changed since, or the person was deactivated
  */
 export async function addSession(
@@ -154,7 +154,7 @@ export async function endSession(
   return count > 0;
 }
 
-/** Sessions and stored answers that nobody can use any more. */
+/** Sessions and stored answers that are no longer usable. */
 export async function purgeExpired(executor: SqlExecutor, now: string): Promise<void> {
   await executor.query(
     `delete from session where expires_at < $1::timestamptz - interval '30 days'`,

@@ -10,7 +10,7 @@ export interface Invite {
   invite_expires_at: string;
 }
 
-/** What a reply says when there is no invite: there is a password, or an API key asks. */
+/** The reply without an invite token: there is a password, or the caller is an API key. */
 export const NO_INVITE = { invite_token: null, invite_expires_at: null };
 
 /** Makes a one-use token with which a person sets their password; earlier ones of theirs end. */

@@ -37,7 +37,7 @@ export async function createUser(
       departmentIds: body.department_ids,
       passwordHash,
     });
-    // Whoever has the token becomes that person: a key must not.
+    // The token's holder can become that user, which a key must not.
     const isInvited = passwordHash === null && caller.principal.type === 'session';
     const invite = isInvited ? await createInvite(parts, tx, organizationId, user.id) : null;
     await parts.audit.record(tx, auditSource(caller), {
@@ -56,7 +56,7 @@ export async function createUser(
 }
 
 /**
- * An address may have users in other organizations as well: nobody learns here that it has.
+ * An address may have users in other organizations as well: this is not disclosed here.
  * @throws ConflictError when the address belongs to a user of this organization already
  */
 export async function insertUser(tx: GatewayTransaction, organizationId: string, user: NewUser) {

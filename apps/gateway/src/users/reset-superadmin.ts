@@ -7,7 +7,7 @@ import { Passwords } from '../identity/password';
 import { selectSuperadmin } from './user-store';
 
 /**
- * Gives the first superadmin another password, for whoever owns the data: activates them and ends their sessions.
+ * Gives the first superadmin another password, for the owner of the data: activates them and ends their sessions.
  * @param databaseUrl of the gateway's database
  * @throws NotFoundError when there is no superadmin
  */

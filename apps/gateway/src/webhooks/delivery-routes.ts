@@ -36,7 +36,7 @@ const listQuery = z.object({
   until: queryTime().optional().meta({ description: 'Events before this time.' }),
 });
 
-/** What was sent to a webhook, and sending it again. */
+/** Deliveries of a webhook, and sending them again. */
 export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Route[] {
   return [
     defineRoute({

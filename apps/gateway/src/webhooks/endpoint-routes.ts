@@ -31,7 +31,7 @@ export function endpointRoutes(
   { webhooks }: Pick<WebhookClients, 'webhooks'>,
   { seesMailbox }: Pick<RouteParts, 'seesMailbox'>,
 ): Route[] {
-  /** Mailboxes that the caller does not see are told like ones that do not exist. */
+  /** Mailboxes the caller cannot see are reported like nonexistent ones. */
   const requireVisible = async (ids: readonly string[] = [], call: CallOptions): Promise<void> => {
     const isSeen = await Promise.all(
       ids.map((id) => seesMailbox(id, { ...call, isRead: true, idempotency: undefined })),

@@ -7,7 +7,7 @@ import { endpointRoutes } from './endpoint-routes';
 import { secretRoutes } from './secret-routes';
 import { createWebhookClients } from './webhook-clients';
 
-/** What the gateway needs of the webhook service behind `channel`. */
+/** The webhook service behind `channel`, as the gateway uses it. */
 export function webhookService(channel: Channel): ServiceBackend<'seesWebhook'> {
   const clients = createWebhookClients(channel);
   return {
