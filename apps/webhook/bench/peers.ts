@@ -6,7 +6,7 @@ import { newSecret, parseSecret, signatureHeader } from '@dak/formats/standard-w
 import { uuidv7 } from '@dak/kernel';
 import type { BenchDatabase } from './bench-database';
 
-/** One POST with a signature and one attempt row, as a job of somebody else's queue does it. */
+/** One POST with a signature and one attempt row, as a job of another queue makes them. */
 const ATTEMPT_TABLE = `
   create table attempt (
     delivery_id uuid not null, number smallint not null, at timestamptz not null, duration_ms integer not null,

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 
 /**
  * A receiver in a thread of its own: answers 200 to everything, after `?wait=` milliseconds, and keeps
- * when each webhook-id came first. Messages: `reset` forgets, `report` tells.
+ * when each webhook-id came first. Messages: `reset` clears it, `report` sends it.
  */
 const arrivals = new Map<string, number>();
 let count = 0;

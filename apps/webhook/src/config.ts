@@ -9,7 +9,7 @@ const WEBHOOK_VARIABLES = [
   'DAK_MAIL_GRPC_URL',
 ] as const satisfies readonly VariableName[];
 
-/** What a webhook service of its own cannot do without. */
+/** Variables that a webhook process needs, each with its meaning. */
 const NEEDED = {
   ...SERVICE_NEEDS,
   DAK_WEBHOOK_DATABASE_URL: 'the database that the migration command made',

@@ -6,7 +6,7 @@ import { startServiceProcess } from '@dak/platform/service-process';
 import { readWebhookConfig, type WebhookConfig } from './config';
 import { createWebhookService } from './service';
 
-/** The webhook service as a process of its own, answering gRPC. */
+/** Runs the webhook service as its own process, which answers gRPC. */
 function start(config: WebhookConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
   return startInSteps(async (onStop) => {
     const tls = openGrpcTls(config, createLogger('webhook', config.DAK_LOG_LEVEL));

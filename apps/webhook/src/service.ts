@@ -38,25 +38,25 @@ export { createWebhookRetention } from './webhook-retention';
 export interface WebhookServiceOptions {
   /** `dak_webhook` under its runtime role, migrated. */
   databaseUrl: string;
-  /** Closed by whoever opened it. */
+  /** Closed by the caller. */
   log: Log;
-  /** The mail service, asked in the name of this service. */
+  /** The mail service; calls are made in the name of this service. */
   visibility: VisibilityClient;
   logger: Logger;
   metrics: Registry;
   clock?: Clock;
-  /** At least 32 characters, the same on every replica and after every start: secrets are sealed with it. */
+  /** Seals secrets: at least 32 characters, the same on every replica and after every start. */
   secret: string;
-  /** `DAK_WEBHOOK_ALLOW`: where requests may go besides public addresses. */
+  /** `DAK_WEBHOOK_ALLOW`: destinations of requests besides public addresses. */
   allow: string;
-  /** Of this process alone, the same in all its lives: its lanes are free at the next start. @default none */
+  /** Of this process alone, the same after every start, which then frees its lanes at once. @default none */
   processName?: string | undefined;
-  /** How long a lane stays ours without a word. @default 10000 */
+  /** How long a lane is leased. @default 10000 */
   leaseMs?: number;
 }
 
 export interface WebhookService extends Service {
-  /** Takes up reading events and sending. */
+  /** Starts reading events and sending. */
   start(): Promise<void>;
 }
 
@@ -157,7 +157,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   return {
     registry,
     async start() {
-      // Without a partition for today no attempt could be written down.
+      // Attempts of today need a partition.
       await sweep(database);
       relay.start();
       await dispatcher.start();

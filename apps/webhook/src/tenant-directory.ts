@@ -4,15 +4,15 @@ import { disableEndpointsOf, disableEndpointsOfKey } from './endpoints/disable-e
 import { selectEndpointIds } from './endpoints/endpoint-store';
 import { forgetBefore, forgetRemoved } from './retention/retention-store';
 
-/** Events forgotten in one call. */
+/** Events deleted in one call. */
 const BATCH = 1_000;
 
-/** What the webhook service does with announcements of the gateway. */
+/** Applies the gateway's announcements to webhooks. */
 export function webhookTenants(deps: {
   database: Database;
-  /** Endpoints that may be sent to or not any more, or do not exist any more. */
+  /** Endpoints that were deleted, or whose permission to be sent to has changed. */
   onChanged: (endpointIds: readonly string[]) => void;
-  /** All endpoints may be sent to or not any more. */
+  /** The permission to send has changed for all endpoints. */
   onSwitched: () => void;
 }): TenantDirectoryParts {
   const { database, onChanged, onSwitched } = deps;

@@ -1,10 +1,10 @@
 import { openDirectoryAlone, type DirectoryAlone } from '@dak/platform/tenant-directory';
 import { webhookTenants } from './tenant-directory';
 
-/** What of the webhook service removes events, by itself. */
+/** The part of the webhook service that deletes events, on its own. */
 export function createWebhookRetention(options: { databaseUrl: string }): DirectoryAlone {
-  const nobody = (): void => undefined;
+  const ignore = (): void => undefined;
   return openDirectoryAlone(options.databaseUrl, (database) =>
-    webhookTenants({ database, onChanged: nobody, onSwitched: nobody }),
+    webhookTenants({ database, onChanged: ignore, onSwitched: ignore }),
   );
 }

@@ -10,7 +10,7 @@ import {
   allRead,
   callOf,
   endpointRequest,
-  hurry,
+  makeDue,
   listDeliveries,
   parsed,
   principalOf,
@@ -23,7 +23,7 @@ import {
   type WebhookStack,
 } from './webhook-fixtures';
 
-describe('what somebody may read no more', () => {
+describe('an event that the owner may no longer read', () => {
   let stack: WebhookStack;
   let sink: HookSink;
   let owner: Principal;
@@ -93,13 +93,13 @@ describe('what somebody may read no more', () => {
     expect((await read(admin)).body).toMatchObject({ type: 'mail.received' });
   });
 
-  it('is not sent again by the schedule: it is canceled, and what they may read goes on', async () => {
+  it('is not sent again by the schedule: it is canceled, and what they may read is sent', async () => {
     refuse();
     const endpoint = await create();
     const lost = await attempted(endpoint.id);
     const kept = await attempted(endpoint.id);
     readable.delete(lost.key);
-    await hurry(stack, endpoint.id);
+    await makeDue(stack, endpoint.id);
     await eventually(() => sink.received.length === 3);
     const canceled = await eventually(async () => {
       const all = await listDeliveries(stack, owner, endpoint.id);
@@ -113,12 +113,12 @@ describe('what somebody may read no more', () => {
     expect(sink.received[2]!.event.id).toBe(kept.event.id);
   });
 
-  it('is not sent while nobody can say who may read it', async () => {
+  it('is not sent while it is unknown who may read it', async () => {
     refuse();
     const endpoint = await create();
     const { id } = await attempted(endpoint.id);
     isMailAway = true;
-    await hurry(stack, endpoint.id);
+    await makeDue(stack, endpoint.id);
     const nextAt = async (): Promise<number> =>
       Date.parse((await listDeliveries(stack, owner, endpoint.id))[0]!.next_attempt_at!);
     expect(await eventually(async () => (await nextAt()) > Date.now() + 5_000)).toBe(true);
@@ -169,7 +169,7 @@ describe('what somebody may read no more', () => {
     });
   });
 
-  it('is not queued by who read the endpoint before it was disabled', async () => {
+  it('is not queued by a process that read the endpoint before it was disabled', async () => {
     const endpoint = await create();
     await disableEndpoint(database, endpoint.id, 'failing');
     const id = uuidv7();

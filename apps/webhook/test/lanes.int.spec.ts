@@ -10,7 +10,7 @@ import { SECRET } from './service-secret';
 import {
   callOf,
   endpointRequest,
-  hurry,
+  makeDue,
   listDeliveries,
   parsed,
   principalOf,
@@ -83,26 +83,26 @@ describe('lanes', () => {
     await create('/other');
     await publish(stack.log, receivedEvent(admin.organizationId));
     await eventually(() => sent('/other') === 1);
-    await hurry(stack, id);
+    await makeDue(stack, id);
     await publish(stack.log, receivedEvent(admin.organizationId));
     await eventually(() => sent('/other') === 2);
     expect(sent()).toBe(before);
     expect(await attempts()).toBe(before);
 
-    // Another address begins with a clean record.
+    // Another URL begins with a clean record.
     isDown = false;
     await stack.api.updateEndpoint(
       { id, fields: ['url'], ...endpointRequest(`${sink.url}/up`) },
       callOf(admin),
     );
-    await hurry(stack, id);
+    await makeDue(stack, id);
     await eventually(async () =>
       (await listDeliveries(stack, admin, id)).every(({ state }) => state === 'delivered'),
     );
     expect(await read(id)).toMatchObject({ breaker: { state: 'closed' }, first_failure_at: null });
   });
 
-  it('do not wait for each other: one that hangs delays nobody', async () => {
+  it('do not wait for each other: one that hangs delays no other', async () => {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     sink.answer = async ({ path }, response) => {
@@ -145,7 +145,7 @@ describe('lanes', () => {
     expect(Date.now() - start).toBeGreaterThan(900);
   });
 
-  it('wait while it is unknown who may read: nothing goes out unchecked, nothing is lost', async () => {
+  it('wait while it is unknown who may read: nothing is sent unchecked, nothing is lost', async () => {
     const owner = principalOf(admin.organizationId, { role: 'user' });
     await create('/mine', {}, owner);
     const event = receivedEvent(admin.organizationId);
@@ -159,7 +159,7 @@ describe('lanes', () => {
     expect(sink.received[0]!.event.id).toBe(event.id);
   });
 
-  it('ignore what a former owner brings: its results leave no trace', async () => {
+  it('ignore results of a former owner: they leave no trace', async () => {
     const id = await create('/slow', { enabled: false });
     const open = async () => {
       const database = new Database({ url: stack.databaseUrl, applicationName: 'other' });
@@ -201,10 +201,10 @@ describe('lanes', () => {
        values ($1, $2, $3, $4, 'mail.received', now(), now())`,
       [admin.organizationId, id, uuidv7(), eventId],
     );
-    // The service of the stack is told of nothing: it finds the lane taken.
+    // The service of the stack does not know of the delivery; it finds the lane taken.
     const former = await open();
     await stack.sql.query(
-      `insert into lane (endpoint_id, owner, lease_until) values ($1, 'nobody', now())`,
+      `insert into lane (endpoint_id, owner, lease_until) values ($1, 'no process', now())`,
       [id],
     );
     await stack.sql.query(`update endpoint set enabled = true where id = $1`, [id]);

@@ -311,7 +311,7 @@ describe('managing webhooks', () => {
       });
     });
 
-    it('replays a period as a job that tells how far it is', async () => {
+    it('replays a period as a job that shows its progress', async () => {
       let isDown = true;
       sink.answer = (_request, response) => {
         response.statusCode = isDown ? 410 : 200;
@@ -321,7 +321,7 @@ describe('managing webhooks', () => {
       const endpoint = await create();
       await publish(stack.log, receivedEvent(admin.organizationId));
       await eventually(async () => (await read(endpoint.id)).status === 'disabled');
-      // What happens while it is disabled is kept.
+      // Events are kept while it is disabled.
       const missed = Array.from({ length: 3 }, () => receivedEvent(admin.organizationId));
       await publish(stack.log, ...missed);
       await eventually(async () => (await listDeliveries(stack, admin, endpoint.id)).length === 4);
@@ -382,7 +382,7 @@ describe('managing webhooks', () => {
     });
   });
 
-  describe('people and organizations', () => {
+  describe('users and organizations', () => {
     it('who are deactivated get nothing: their endpoints are disabled', async () => {
       const owner = user();
       const endpoint = await create({}, owner);

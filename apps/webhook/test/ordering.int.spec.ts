@@ -6,7 +6,7 @@ import { eventually } from '@dak/testing/waiting';
 import {
   callOf,
   endpointRequest,
-  hurry,
+  makeDue,
   listDeliveries,
   parsed,
   principalOf,
@@ -83,7 +83,7 @@ describe('ordered endpoints', () => {
     await eventually(() => sequencesOf(later).length === 1);
     expect(sequencesOf(stuck)).toEqual([1, 2]);
     isDown = false;
-    await hurry(stack, endpoint.id);
+    await makeDue(stack, endpoint.id);
     await eventually(() => sequencesOf(stuck).length === 4);
     expect(sequencesOf(stuck)).toEqual([1, 2, 2, 3]);
   });
@@ -105,7 +105,7 @@ describe('ordered endpoints', () => {
       `update delivery set first_attempt_at = now() - interval '2 hours' where endpoint_id = $1 and event_id = $2`,
       [endpoint.id, events[1]!.id],
     );
-    await hurry(stack, endpoint.id);
+    await makeDue(stack, endpoint.id);
     await eventually(() => sequencesOf(events).length === 5);
     expect(sequencesOf(events)).toEqual([1, 2, 2, 3, 4]);
     expect(sink.received.map(({ headers }) => headers['webhook-gap'])).toEqual([

@@ -5,7 +5,7 @@ import { eventually } from '@dak/testing/waiting';
 import {
   callOf,
   endpointRequest,
-  hurry,
+  makeDue,
   listDeliveries,
   parsed,
   principalOf,
@@ -108,7 +108,7 @@ describe('a webhook that a weaker key turns elsewhere', () => {
     await publish(stack.log, event);
     await eventually(() => sink.received.length === 1);
     await turn(keyWith(), ['agent.action']);
-    await hurry(stack, endpoint.id);
+    await makeDue(stack, endpoint.id);
     expect(await settled(admin)).toEqual([
       expect.objectContaining({
         event_id: event.id,

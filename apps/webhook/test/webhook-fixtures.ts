@@ -32,12 +32,12 @@ export interface Delivered {
 export interface HookSink {
   url: string;
   received: Delivered[];
-  /** Answers from now on; 200 by default. */
+  /** Answers requests; with 200 by default. */
   answer: (request: Delivered, response: ServerResponse) => void | Promise<void>;
   close(): Promise<void>;
 }
 
-/** A receiver on loopback that keeps what it gets. */
+/** A receiver on loopback that keeps its requests. */
 export async function startHookSink(): Promise<HookSink> {
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
@@ -67,7 +67,7 @@ export async function startHookSink(): Promise<HookSink> {
   return sink;
 }
 
-/** Reads of conversations that regular users may see: `user/conversation`; who has `user/conversation/send` may also send. */
+/** @param readable `user/conversation` for each conversation that a regular user may read, `user/conversation/send` for one they may send in */
 export function visibilityOf(readable: Set<string>): VisibilityClient {
   return {
     findReaders: async ({ places, readers }) => ({
@@ -87,7 +87,7 @@ export interface WebhookStack {
   log: Log;
   api: Client<typeof WebhookServiceService, CallOptions>;
   tenants: Client<typeof TenantDirectoryServiceService, CallOptions>;
-  /** As the owner of the database, for looking into it. */
+  /** As the owner of the database. */
   sql: pg.Pool;
   readable: Set<string>;
   databaseUrl: string;
@@ -166,7 +166,7 @@ export function callOf(principal: Principal | null, key?: string): CallOptions {
   };
 }
 
-/** What an endpoint is unless the test says otherwise. */
+/** Default settings of an endpoint. */
 export const endpointRequest = (url: string, change: object = {}) => ({
   url,
   description: '',
@@ -216,7 +216,7 @@ export function receivedEvent(
   });
 }
 
-/** Waits until the service has read all that was published: what it makes of it is in its database. */
+/** Waits until the service has read everything published, and written its deliveries. */
 export async function allRead({ log }: WebhookStack): Promise<void> {
   await eventually(async () => (await log.lag(GROUP)).every(({ records }) => records === 0));
 }
@@ -241,8 +241,8 @@ export async function listDeliveries(
   return parsed<WebhookDeliveryRecord[]>(page.dataJson);
 }
 
-/** Makes what waits for its schedule due now. */
-export async function hurry(stack: WebhookStack, endpointId: string): Promise<void> {
+/** Makes waiting deliveries due now. */
+export async function makeDue(stack: WebhookStack, endpointId: string): Promise<void> {
   await stack.sql.query(
     `update delivery set next_at = now() where endpoint_id = $1 and state = 'pending'`,
     [endpointId],

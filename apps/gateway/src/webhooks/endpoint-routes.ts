@@ -71,10 +71,10 @@ export function endpointRoutes(
       handler: async (context) => {
         const { body, call } = context;
         await requireVisible(body.mailbox_ids, call);
-        const document = await webhooks.createEndpoint(
-          messageOf(CreateEndpointRequest, body),
-          call,
-        );
+        // Names of headers are data, not fields.
+        const { headers, ...settings } = body;
+        const request = messageOf(CreateEndpointRequest, settings, { headers });
+        const document = await webhooks.createEndpoint(request, call);
         return {
           ...documentReply(201, document),
           headers: { Location: `/api/v1/webhooks/${document.id}` },
@@ -104,7 +104,9 @@ export function endpointRoutes(
       handler: async (context) => {
         const { params, body, ifMatch, call } = context;
         await requireVisible(body.mailbox_ids, call);
-        const request = messageOf(UpdateEndpointRequest, body, {
+        const { headers = {}, ...settings } = body;
+        const request = messageOf(UpdateEndpointRequest, settings, {
+          headers,
           id: params.id,
           version: ifMatch ?? undefined,
           fields: sentFields(UpdateWebhook.shape, body),

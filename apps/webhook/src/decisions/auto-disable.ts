@@ -1,8 +1,8 @@
 const HOUR_MS = 3_600_000;
 
-/** Without any success for so long, an endpoint is given up. */
+/** An endpoint without any success for this long is disabled. */
 export const GIVE_UP_AFTER_MS = 5 * 24 * HOUR_MS;
-/** One bad event, retried for days, proves nothing: another must fail so much later. */
+/** A single bad event, retried for days, proves nothing: another one must fail this much later. */
 export const FAILURES_APART_MS = 12 * HOUR_MS;
 
 /** Failures since the latest success; null when there were none. Times in milliseconds since the epoch. */
@@ -26,7 +26,7 @@ export function withFailure(
   return { ...streak, lastAt: Math.max(at, streak.lastAt), lastEventId: eventId };
 }
 
-/** Whether an endpoint that has failed like this is to be disabled now. */
+/** Whether an endpoint with this streak must be disabled now. */
 export function isHopeless(streak: FailureStreak | null, now: number): boolean {
   return (
     streak !== null &&

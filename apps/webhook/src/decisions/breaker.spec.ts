@@ -78,7 +78,7 @@ describe('an open breaker', () => {
     expect(breaker.admit(T + 999_000)).toBe('wait');
   });
 
-  it('closes with a probe that succeeds and starts anew', () => {
+  it('closes with a probe that succeeds and starts over', () => {
     const breaker = tripped();
     breaker.admit(T + 30_000);
     breaker.record(PROBE_OK, T + 30_100);

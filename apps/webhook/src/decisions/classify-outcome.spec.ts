@@ -63,7 +63,7 @@ describe('classifyOutcome', () => {
     expect(answered(502, asked).retryAfterMs).toBeNull();
   });
 
-  it('tells apart errors before and after the connection was made', () => {
+  it('distinguishes errors before and after the connection was made', () => {
     const before = ['blocked_address', 'dns', 'refused', 'unreachable', 'connect_timeout', 'tls'];
     for (const code of ATTEMPT_ERRORS) {
       const verdict = broken(code);

@@ -4,11 +4,11 @@ import { MAX_RETRY_AFTER_MS } from './retry-schedule';
 /** What an attempt means for its delivery and its endpoint. */
 export const VERDICT_KINDS = [
   'delivered', // 2xx
-  'retry', // failed; the schedule goes on
+  'retry', // failed; tried again by the schedule
   'slow_down', // failed, and the endpoint is overloaded: 429, 502, 504
-  'gone', // 410: the endpoint is to be disabled
+  'gone', // 410: the endpoint must be disabled
   'failed', // no attempt can ever succeed
-  'withdrawn', // given up on our side: no attempt was made
+  'withdrawn', // canceled by Dak: it does not count as an attempt
 ] as const;
 export type VerdictKind = (typeof VERDICT_KINDS)[number];
 
@@ -17,15 +17,15 @@ export type AttemptErrorCode =
 
 export interface Verdict {
   readonly kind: VerdictKind;
-  /** Null when no status came. */
+  /** Null without a response. */
   readonly statusCode: number | null;
   /** Null when it was delivered. */
   readonly errorCode: AttemptErrorCode | null;
-  /** One sentence for people; null when it was delivered. */
+  /** One sentence for the user; null when it was delivered. */
   readonly detail: string | null;
   /** From Retry-After of 429 and 503, at most 24 hours. */
   readonly retryAfterMs: number | null;
-  /** Speaks for an endpoint that is down, see `Breaker`: a 429 comes from one that is up. */
+  /** Evidence for `Breaker` that the endpoint is down; a 429 comes from one that is up. */
   readonly isFailure: boolean;
   /** No connection was made. */
   readonly isConnectFailure: boolean;
@@ -116,7 +116,7 @@ export function retryAfterMs(value: string | undefined, now: number): number | n
   const text = value?.trim() ?? '';
   const wait = /^\d+$/.test(text)
     ? Number(text) * 1000
-    : // Any other number is no date, though Date.parse takes "-1" for one.
+    : // Date.parse takes even "-1" for a date.
       /^[A-Z][a-z]+, /.test(text)
       ? Date.parse(text) - now
       : Number.NaN;

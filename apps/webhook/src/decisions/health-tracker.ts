@@ -12,7 +12,7 @@ export interface Health {
 /** A success is stored at once after failures, otherwise this often. */
 const SUCCESS_STORED_EVERY_MS = 10_000;
 
-/** Follows the health of an endpoint from attempt to attempt, and knows what of it is not stored yet. */
+/** Follows the health of an endpoint from attempt to attempt, and whether it is stored. */
 export class HealthTracker {
   #breaker: Breaker;
   #streak: FailureStreak | null;
@@ -57,7 +57,7 @@ export class HealthTracker {
     this.#streak = { ...this.#streak, firstAt: Math.max(this.#streak.firstAt, at) };
   }
 
-  /** Learns from an attempt. */
+  /** Takes in the result of an attempt. */
   record(verdict: Verdict, eventId: string, isProbe: boolean, now: number): void {
     if (verdict.kind === 'withdrawn') {
       if (isProbe) this.#breaker.withdrawProbe();

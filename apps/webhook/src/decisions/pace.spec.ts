@@ -49,7 +49,7 @@ describe('the pace of an endpoint', () => {
     expect(begun.length).toBeLessThanOrEqual(600);
   });
 
-  it('has at most so many attempts under way', () => {
+  it('limits the attempts under way', () => {
     const pace = new Pace({ ratePerSecond: 1000, maxConcurrency: 3 }, 0);
     expect(pace.room(0)).toBe(3);
     for (let index = 0; index < 3; index += 1) pace.begin(0);
@@ -59,7 +59,7 @@ describe('the pace of an endpoint', () => {
     expect(pace.inFlight).toBe(2);
   });
 
-  it('tells how long the next token takes', () => {
+  it('knows how long the next token takes', () => {
     const pace = new Pace({ ratePerSecond: 2, maxConcurrency: 10 }, 0);
     pace.begin(0);
     pace.begin(0);

@@ -4,7 +4,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Wait before the first, second, … attempt: the example of Standard Webhooks, 75.6 hours in all. */
+/** Wait before the first, second, … attempt, as Standard Webhooks suggests. */
 export const WAITS = [
   0,
   5 * SECOND,
@@ -18,16 +18,16 @@ export const WAITS = [
   24 * HOUR,
 ] as const;
 
-/** A delivery has failed when so many attempts have. */
+/** A delivery fails with its last attempt. */
 export const MAX_ATTEMPTS = WAITS.length;
-/** A receiver cannot put an attempt off for longer. */
+/** The longest wait that a receiver can ask for. */
 export const MAX_RETRY_AFTER_MS = 24 * HOUR;
 export const JITTER = 0.2;
 
 /**
- * When to try again after a failed attempt, or null when it was the last. Waits vary by ±20 %, so that a
- * crowd that failed together does not come back together; by how much follows from the delivery and the
- * number of the attempt alone, so that every worker computes the same time.
+ * When to try again after a failed attempt; null after the last. Waits vary, so that deliveries which failed
+ * together do not come back together; the variation is computed from the delivery and the number of the
+ * attempt alone, so that every worker gets the same time.
  */
 export function nextAttemptAt(failed: {
   readonly deliveryId: string;
@@ -35,7 +35,7 @@ export function nextAttemptAt(failed: {
   readonly attempts: number;
   /** When it failed. */
   readonly at: Date;
-  /** What the receiver asked for, see `classifyOutcome`; it lengthens the wait and never shortens it. */
+  /** The receiver's Retry-After, see `classifyOutcome`; it can only lengthen the wait. */
   readonly retryAfterMs: number | null;
 }): Date | null {
   const wait = WAITS[failed.attempts];

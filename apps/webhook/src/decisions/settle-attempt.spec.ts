@@ -34,7 +34,7 @@ describe('a delivery after an attempt', () => {
     });
   });
 
-  it('is tried once when a person asked for it', () => {
+  it('is tried once when a user asked for it', () => {
     for (const trigger of ['retry', 'test'] as const) {
       expect(settleAttempt(delivery({ trigger }), failed, AT)).toEqual({ state: 'failed' });
     }

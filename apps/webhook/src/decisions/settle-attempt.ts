@@ -1,7 +1,7 @@
 import type { Verdict } from './classify-outcome';
 import { nextAttemptAt } from './retry-schedule';
 
-/** A failing event holds its conversation up for so long at most. */
+/** The longest time for which a failing event delays its conversation. */
 export const LONGEST_BLOCK_MS = 3_600_000;
 
 export interface AttemptedDelivery {
@@ -19,10 +19,10 @@ export type Settlement =
   | { readonly state: 'delivered' | 'failed' | 'skipped' };
 
 /**
- * What becomes of a delivery after an attempt that was made. What people asked for (retry, test) is
- * tried once: they look at the result and decide.
+ * The state of a delivery after an attempt. A delivery requested by a user (retry, test) is tried once: the user
+ * sees the result and decides.
  * @param at when the attempt ended, milliseconds since the epoch
- * @param releasedAt when the latest hold of webhooks ended: what it held up blocked nothing before
+ * @param releasedAt when the latest hold of webhooks ended; time before it does not count as a delay
  */
 export function settleAttempt(
   delivery: AttemptedDelivery,

@@ -17,7 +17,7 @@ import { loadDelivery, loadMessage } from './delivery-store';
 import { renderDelivery } from './render-delivery';
 
 /**
- * Sends a sample event to the endpoint, once and at once.
+ * Sends a sample event to the endpoint, in one immediate attempt.
  * @throws NotFoundError; ConflictError when the endpoint is not enabled; InvalidError for an unknown kind
  */
 export async function sendTest(
@@ -58,9 +58,9 @@ export async function sendTest(
 }
 
 /**
- * Sends the event of a delivery again, once and at once, as a delivery of its own.
+ * Sends the event of a delivery again, in one immediate attempt, as a new delivery.
  * @throws NotFoundError; ConflictError when the endpoint is not enabled; ForbiddenError when its owner
- *   may not read the conversation any more, or a key that made or changed it lacks the scope
+ *   may no longer read the conversation, or a key that made or changed the endpoint lacks the scope
  */
 export async function retryDelivery(
   deps: WebhookDeps,

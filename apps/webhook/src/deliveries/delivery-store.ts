@@ -9,7 +9,7 @@ export interface DeliveryFilter {
   /** Empty = all. */
   states: readonly string[];
   eventTypes: readonly string[];
-  /** Bounds of ids, which sort by time: from inclusive, to exclusive. */
+  /** Bounds of ids, which sort by time: `from` inclusive, `to` exclusive. */
   from: string | null;
   to: string | null;
 }
@@ -39,7 +39,7 @@ export async function selectDeliveries(
   return rows;
 }
 
-/** Exact up to `most`, then `most` + 1. */
+/** The exact count up to `most`, otherwise `most` + 1. */
 export async function countDeliveries(
   tx: SqlExecutor,
   organizationId: string,

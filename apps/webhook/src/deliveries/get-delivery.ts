@@ -10,10 +10,10 @@ import { loadDelivery, loadMessage } from './delivery-store';
 import { renderDelivery } from './render-delivery';
 
 /**
- * With the body as it is sent, for callers with `mail.read`, and `mail.send` where it tells of a blind copy; null for
- * others.
- * @throws NotFoundError when endpoint or delivery is not the caller's, or when they may not read the
- *   conversation of its event any more
+ * A delivery with its body, which is null for callers without `mail.read`, or without `mail.send` where the event
+ * reveals a blind copy.
+ * @throws NotFoundError when the endpoint or the delivery is not the caller's, or the caller may no longer read the
+ *   conversation of its event
  */
 export async function getDelivery(
   { database, visibility }: Pick<WebhookDeps, 'database' | 'visibility'>,
@@ -26,9 +26,9 @@ export async function getDelivery(
     const row = await loadDelivery(tx, organizationId, endpointId, id);
     return { row, message: await loadMessage(tx, organizationId, row.event_id) };
   });
-  const place = { ...message, trigger: row.trigger };
-  const readable = await mayReadNow(visibility, organizationId, principal, [place]);
-  if (!readable(place)) throw new NotFoundError('delivery');
+  const event = { ...message, trigger: row.trigger };
+  const readable = await mayReadNow(visibility, organizationId, principal, [event]);
+  if (!readable(event)) throw new NotFoundError('delivery');
   const maySee = message.needs_send !== true || principal.scopes.includes('mail.send');
   const record: WebhookDeliveryDetail = {
     ...renderDelivery(row),

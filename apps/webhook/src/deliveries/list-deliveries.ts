@@ -9,7 +9,7 @@ import { leastIdOf } from '../fan-out/delivery-id';
 import { countDeliveries, selectDeliveries } from './delivery-store';
 import { renderDelivery } from './render-delivery';
 
-/** Newest first; times are those of events. @throws NotFoundError when the endpoint is not the caller's */
+/** Newest first, by the time of the event. @throws NotFoundError when the endpoint is not the caller's */
 export function listDeliveries(
   { database, cursorKey }: WebhookDeps,
   request: ListDeliveriesRequest,

@@ -6,7 +6,7 @@ import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { jsonBytes } from '@dak/platform/paging';
 import { saveCaller } from '@dak/platform/tenant-directory';
-import { ensureTenantSecret, replaceSecret } from '../secrets/replace-secret';
+import { ensureOrganizationSecret, replaceSecret } from '../secrets/replace-secret';
 import { idempotentSealed } from '../secrets/sealed-answer';
 import { headerColumns, hostOf, requireUrl } from './endpoint';
 import { makersOf, requireScopesFor } from './endpoint-makers';
@@ -15,8 +15,8 @@ import { renderEndpoint } from './render-endpoint';
 import type { WebhookDeps } from './webhook-deps';
 
 /**
- * The caller becomes its owner.
- * @throws InvalidError naming the field; ConflictError when the organization has too many
+ * The caller becomes the owner.
+ * @throws InvalidError naming the field; ConflictError when the organization has the most it may have
  */
 export async function createEndpoint(
   deps: WebhookDeps,
@@ -26,7 +26,9 @@ export async function createEndpoint(
   const { database, sealing, clock } = deps;
   const { principal } = context;
   const { organizationId } = principal;
-  const { own_secret, headers, ...settings } = parseRequest(CreateWebhook, requestOf(request));
+  // Names of headers are data, not fields.
+  const body = { ...requestOf(request), headers: request.headers };
+  const { own_secret, headers, ...settings } = parseRequest(CreateWebhook, body);
   requireUrl(settings.url, deps.allowance);
   requireScopesFor(principal, settings.event_types);
   return database.inTenant(organizationId, (tx) =>
@@ -51,7 +53,7 @@ export async function createEndpoint(
       const own = own_secret
         ? await replaceSecret(tx, sealing, scope, { overlap_hours: 0 }, clock())
         : null;
-      if (own === null) await ensureTenantSecret(tx, sealing, organizationId);
+      if (own === null) await ensureOrganizationSecret(tx, sealing, organizationId);
       const row = await loadEndpoint(tx, principal, id);
       await noteAudit(tx, context, {
         action: 'webhook.created',

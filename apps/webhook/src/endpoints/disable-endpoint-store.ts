@@ -10,9 +10,9 @@ const CANCEL = `
    where endpoint_id = any($1::uuid[]) and state = 'pending'`;
 
 /**
- * Stops sending to an endpoint until a person enables it again. What waits is canceled, so that
- * enabling brings no flood; it can be replayed.
- * @returns whether it was active until now
+ * Stops sending to an endpoint until a user enables it again. Waiting deliveries are canceled, so that
+ * enabling causes no flood; a replay sends them.
+ * @returns whether the endpoint was active before
  */
 export function disableEndpoint(
   database: Database,
@@ -33,7 +33,7 @@ export function disableEndpoint(
   });
 }
 
-/** Of a person who was deactivated. @returns the endpoints */
+/** Disables the endpoints of a deactivated user. @returns their ids */
 export function disableEndpointsOf(
   tx: SqlExecutor,
   organizationId: string,
@@ -42,7 +42,7 @@ export function disableEndpointsOf(
   return disableWhere(tx, organizationId, 'owner_user_id = $3', userId, 'owner_inactive');
 }
 
-/** Of a key that was revoked or has expired. @returns the endpoints */
+/** Disables the endpoints that a revoked or expired key made or changed. @returns their ids */
 export function disableEndpointsOfKey(
   tx: SqlExecutor,
   organizationId: string,
@@ -89,7 +89,7 @@ function noteDisabled(
   );
 }
 
-/** What waits for these endpoints will not be sent. */
+/** Cancels the deliveries that wait for these endpoints. */
 export async function cancelPending(
   tx: SqlExecutor,
   endpointIds: readonly string[],

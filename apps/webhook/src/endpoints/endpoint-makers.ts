@@ -4,13 +4,13 @@ import { WITHOUT_MAIL } from '../visibility/scopes-of-makers';
 
 export type Makers = Pick<EndpointRow, 'key_ids' | 'maker_scopes'>;
 
-/** Of an endpoint that the caller makes, or takes over by enabling it again. */
+/** The makers of an endpoint that the caller makes, or takes over by enabling it again. */
 export function makersOf({ type, credentialId, scopes }: Principal): Makers {
   if (type === 'session') return { key_ids: null, maker_scopes: null };
   return { key_ids: [credentialId], maker_scopes: [...scopes] };
 }
 
-/** Of an endpoint that the caller changes: another key's webhook does not get further by it, and ends with either. */
+/** The makers after a change by the caller: no scope is added, and the endpoint stops with each of the keys. */
 export function makersWith({ key_ids, maker_scopes }: Makers, principal: Principal): Makers {
   const own = makersOf(principal);
   if (own.key_ids === null || own.maker_scopes === null) return { key_ids, maker_scopes };

@@ -1,7 +1,7 @@
 import type { WebhookRecord } from '@dak/contracts/api';
 import { tableColumns } from '@dak/platform/postgres';
 
-/** What attempts say about an endpoint, as stored. */
+/** Health of an endpoint as stored, learned from attempts. */
 export interface HealthRow {
   breaker_state: WebhookRecord['breaker']['state'];
   breaker_opened_at: string | null;

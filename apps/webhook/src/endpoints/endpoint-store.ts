@@ -12,14 +12,14 @@ const COLUMNS = `${ENDPOINT.list('e')},
                   where s.organization_id = e.organization_id and s.endpoint_id = e.id
                     and s.valid_until is null) as own_secret`;
 
-/** A regular user has their own; $2 is null for those who see all. */
-const MINE = `e.organization_id = $1 and ($2::uuid is null or e.owner_user_id = $2)`;
+/** Regular users see their own endpoints; $2 is null for callers who see all. */
+const VISIBLE = `e.organization_id = $1 and ($2::uuid is null or e.owner_user_id = $2)`;
 
 function scopeOf(principal: Principal): [organizationId: string, owner: string | null] {
   return [principal.organizationId, seesWholeOrganization(principal) ? null : principal.userId];
 }
 
-/** Oldest first. One more than asked for tells that there is a next page. */
+/** Oldest first. */
 export async function selectEndpoints(
   tx: SqlExecutor,
   principal: Principal,
@@ -27,7 +27,7 @@ export async function selectEndpoints(
 ): Promise<StoredEndpoint[]> {
   const { rows } = await tx.query<StoredEndpoint>(
     `select ${COLUMNS} from endpoint e
-      where ${MINE} and ($3::uuid is null or e.id > $3)
+      where ${VISIBLE} and ($3::uuid is null or e.id > $3)
       order by e.id offset $4 limit $5`,
     [...scopeOf(principal), window.after, window.offset, window.limit],
   );
@@ -36,13 +36,13 @@ export async function selectEndpoints(
 
 export async function countEndpoints(tx: SqlExecutor, principal: Principal): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
-    `select count(*)::int as count from endpoint e where ${MINE}`,
+    `select count(*)::int as count from endpoint e where ${VISIBLE}`,
     scopeOf(principal),
   );
   return rows[0]!.count;
 }
 
-/** @throws NotFoundError also for endpoints of others */
+/** @throws NotFoundError, also for endpoints that the caller may not see */
 export async function loadEndpoint(
   tx: SqlExecutor,
   principal: Principal,
@@ -51,7 +51,7 @@ export async function loadEndpoint(
 ): Promise<StoredEndpoint> {
   const { rows } = isUuid(id)
     ? await tx.query<StoredEndpoint>(
-        `select ${COLUMNS} from endpoint e where ${MINE} and e.id = $3 ${lock ? 'for update of e' : ''}`,
+        `select ${COLUMNS} from endpoint e where ${VISIBLE} and e.id = $3 ${lock ? 'for update of e' : ''}`,
         [...scopeOf(principal), id],
       )
     : { rows: [] };
@@ -71,7 +71,7 @@ export async function selectEndpointIds(
   return rows.map(({ id }) => id);
 }
 
-/** Makes others wait who count or add endpoints of the organization, until the transaction ends. */
+/** Counts the organization's endpoints, and locks out other transactions that add one, until this one ends. */
 export async function lockEndpointCount(tx: SqlExecutor, organizationId: string): Promise<number> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('endpoints:' || $1, 0))`, [
     organizationId,

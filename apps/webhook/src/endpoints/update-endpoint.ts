@@ -24,7 +24,12 @@ export async function updateEndpoint(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  const { headers, ...settings } = parseRequest(UpdateWebhook, requestOf(request, request.fields));
+  const body = {
+    ...requestOf(request, request.fields),
+    // Names of headers are data, not fields.
+    ...(request.fields.includes('headers') && { headers: request.headers }),
+  };
+  const { headers, ...settings } = parseRequest(UpdateWebhook, body);
   requireUrl(settings.url, deps.allowance);
   const document = await deps.database.inTenant(organizationId, async (tx) => {
     const before = await loadEndpoint(tx, principal, request.id, true);

@@ -4,7 +4,7 @@ import type { Database } from '@dak/platform/postgres';
 import type { VisibilityClient } from '@dak/platform/visibility';
 import type { Sealing } from '../secrets/sealing';
 
-/** What operations that people ask for work with. */
+/** Dependencies of the operations that clients call. */
 export interface WebhookDeps {
   database: Database;
   clock: Clock;
@@ -12,6 +12,6 @@ export interface WebhookDeps {
   sealing: Sealing;
   allowance: Allowance;
   visibility: VisibilityClient;
-  /** What people set for these endpoints has changed, or something of them has become due. */
+  /** These endpoints were changed, or deliveries for them have become due. */
   onChanged: (endpointIds: readonly string[]) => void;
 }

@@ -4,10 +4,10 @@ import { InvalidError, isUuid } from '@dak/kernel';
 const EVENT_PREFIX = 'evt_';
 
 /**
- * The id of a delivery, computed: fanning out or replaying the same again names the same row. It has
- * the shape of a UUIDv7 (RFC 9562 §5.7) with the time of `timeOf`, so that ids sort as their times.
- * @param timeOf a UUIDv7: of the event, or of the replay that repeats it
- * @param parts what else makes the delivery one of its own
+ * Computes the id of a delivery, so that fanning out or replaying an event again gives the same row. It has
+ * the form of a UUIDv7 (RFC 9562 §5.7) with the time of `timeOf`, so that ids sort by time.
+ * @param timeOf the UUIDv7 of the event, or of the replay
+ * @param parts what else identifies the delivery
  */
 export function deliveryId(timeOf: string, ...parts: readonly string[]): string {
   const hash = createHash('sha256').update(timeOf);
@@ -26,7 +26,7 @@ export function uuidOfEvent(eventId: string): string {
   return uuid;
 }
 
-/** The least id of a time, inclusive bound of ranges. @param at milliseconds since the epoch */
+/** The least id of a time, the inclusive bound of a range. @param at milliseconds since the epoch */
 export function leastIdOf(at: number): string {
   const time = Math.max(0, at).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

@@ -4,24 +4,24 @@ import { NEW_DELIVERIES, type NewDelivery } from './delivery-row';
 import type { EndpointInterest } from './match-endpoints';
 import { NEW_MESSAGES, type MessageRow } from './message-row';
 
-/** An endpoint that may get events, with what its lane has to agree with. */
+/** An endpoint that may get events. */
 export interface InterestedEndpoint extends EndpointInterest {
   organizationId: string;
   ownerDepartmentIds: readonly string[];
   ordering: 'none' | 'conversation';
-  /** Of the owner's choice; otherwise events are kept for a later replay without being sent. */
+  /** Otherwise its deliveries are canceled at once and kept for a replay. */
   isActive: boolean;
-  /** Changes with everything that an attempt depends on, see `lane-store.ts`. */
+  /** Changes with everything that an attempt depends on; its lane compares it with its own. */
   stamp: string;
 }
 
-/** The latest secret in force belongs to the stamp: whoever signs must know of a rotation at once. */
+/** It covers the latest secret in force, because a rotation must reach the signing process at once. */
 export const STAMP = `e.version || ':' || coalesce((
          select s.id::text from secret s
           where s.organization_id = e.organization_id and (s.endpoint_id = e.id or s.endpoint_id is null)
           order by s.id desc limit 1), '')`;
 
-/** Owners who left and organizations that are suspended get nothing. */
+/** Deactivated owners and suspended organizations get nothing. */
 const INTERESTED = `
   select e.organization_id, e.id, e.owner_user_id, p.role, p.department_ids, e.event_types, e.mailbox_ids,
          e.ordering, e.status, e.maker_scopes, e.created_at, ${STAMP} as stamp

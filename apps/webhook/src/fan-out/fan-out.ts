@@ -29,7 +29,7 @@ import {
 import { interestIn, type EventFacts } from './match-endpoints';
 import type { MessageRow } from './message-row';
 
-/** A delivery that has just been committed, with all that its first attempt needs. */
+/** A delivery that was just committed, with everything its first attempt needs. */
 export type FreshDelivery = NewDelivery & {
   body: Buffer;
   stamp: string;
@@ -41,9 +41,9 @@ export interface FanOutDeps {
   database: Database;
   log: Log;
   visibility: VisibilityClient;
-  /** Deliveries are committed; whoever owns their lanes may send them at once. */
+  /** Deliveries were committed; the owners of their lanes may send them at once. */
   onCommitted: (deliveries: readonly FreshDelivery[]) => void;
-  /** Events read, and deliveries made of them. */
+  /** Counts of events read and of deliveries made from them. */
   onCounted: (events: number, deliveries: number) => void;
 }
 
@@ -61,7 +61,7 @@ interface Candidate {
 
 /**
  * Turns events of the log into deliveries: one for each endpoint that wants the event and whose owner
- * may see it now. Doing it again makes no second row.
+ * may see it now. Reading an event again adds nothing.
  */
 export class FanOut {
   readonly #deps: FanOutDeps;
@@ -98,7 +98,7 @@ export class FanOut {
       await this.#commits.submit(candidates);
     } catch (error) {
       if (classifyFailure(error) === 'transient') throw error;
-      // One key must not park the others that happened to come with it.
+      // One key must not park the others of the same commit.
       await this.#flush([candidates]);
     }
   }
@@ -135,7 +135,7 @@ export class FanOut {
     return groups.map(() => null);
   }
 
-  /** The events of one organization that somebody gets. */
+  /** The events of one organization that at least one endpoint gets. */
   async #matches(
     organizationId: string,
     candidates: readonly Candidate[],
@@ -149,7 +149,7 @@ export class FanOut {
         return interest === 'none' ? [] : [{ endpoint, interest }];
       }),
     }));
-    const questioned = wanted.flatMap(({ candidate, interests }) => {
+    const unchecked = wanted.flatMap(({ candidate, interests }) => {
       const owners = interests.filter(({ interest }) => interest === 'if_readable');
       const place = placeOf(candidate);
       return owners.length === 0 || place === null ? [] : [{ candidate, place, owners }];
@@ -157,15 +157,15 @@ export class FanOut {
     const mayRead = await findAccess(
       this.#deps.visibility,
       organizationId,
-      questioned.map(({ place }) => place),
-      questioned.flatMap(({ owners }) =>
+      unchecked.map(({ place }) => place),
+      unchecked.flatMap(({ owners }) =>
         owners.map(({ endpoint }) => ({
           userId: endpoint.ownerUserId,
           departmentIds: endpoint.ownerDepartmentIds,
         })),
       ),
-      // One question for many is seen in the trace of the first.
-      questioned.find(({ candidate }) => candidate.envelope.traceparent)?.candidate.envelope
+      // A question about many events appears in the trace of the first.
+      unchecked.find(({ candidate }) => candidate.envelope.traceparent)?.candidate.envelope
         .traceparent,
     );
     return wanted.flatMap(({ candidate, interests }) => {
@@ -187,7 +187,7 @@ export class FanOut {
   }
 }
 
-/** Empty for what never goes out: kinds of later versions, and what an import brings. */
+/** Empty for events that are never sent: unknown kinds of later versions, and imported mail. */
 function candidatesOf(envelope: EventEnvelope): Candidate[] {
   const event = publicEvent(envelope);
   if (event === null || isOfImport(event)) return [];
@@ -210,7 +210,7 @@ function isOfImport({ type, data }: PublicEvent): boolean {
   );
 }
 
-/** null outside of conversations. */
+/** Null for an event outside of conversations. */
 function placeOf({ facts, envelope }: Candidate): Place | null {
   const { conversationId, mailboxId } = facts;
   if (conversationId === null) return null;

@@ -1,6 +1,6 @@
 import { mayGet } from '../visibility/scopes-of-makers';
 
-/** What fan-out needs to know of an endpoint that may get events. */
+/** The facts of an endpoint that decide whether it gets an event. */
 export interface EndpointInterest {
   endpointId: string;
   ownerUserId: string;
@@ -10,7 +10,7 @@ export interface EndpointInterest {
   eventTypes: readonly string[];
   /** Empty = all that the owner sees. */
   mailboxIds: readonly string[];
-  /** Of the keys that made it; null = all of the owner's. */
+  /** Scopes of the keys that made or changed it; null = all of the owner's. */
   makerScopes: readonly string[] | null;
   /** Milliseconds since the epoch. */
   createdAt: number;
@@ -22,31 +22,31 @@ export interface EventFacts {
   conversationId: string | null;
   /** Milliseconds since the epoch. */
   occurredAt: number;
-  /** Endpoints that a rule asked to be told, whatever kinds they subscribe to. */
+  /** Endpoints that a rule notifies, whatever kinds they subscribe to. */
   notifyWebhookIds: readonly string[];
-  /** It tells of a blind copy. */
+  /** The event reveals a blind copy. */
   needsSend: boolean;
 }
 
 export type Interest =
-  /** Goes out. */
+  /** The endpoint gets the event. */
   | 'matches'
-  /** Goes out if the owner may read the conversation. */
+  /** The endpoint gets the event if its owner may read the conversation. */
   | 'if_readable'
   | 'none';
 
-/** Clocks of services differ; so much earlier than its endpoint an event may seem to be. */
+/** Clocks of services differ by up to this much. */
 const CLOCK_SKEW_MS = 1_000;
 
-/** Whether an endpoint wants an event and, so far as can be told here, may have it. */
+/** Whether an endpoint wants an event and, as far as known here, may get it. */
 export function interestIn(event: EventFacts, endpoint: EndpointInterest): Interest {
-  // However late it is read: what was before an endpoint is for nobody who made it since.
+  // Events that happened before the endpoint was made are not sent, however late they are read.
   if (endpoint.createdAt > event.occurredAt + CLOCK_SKEW_MS) return 'none';
   const isNamed = event.notifyWebhookIds.includes(endpoint.endpointId);
   if (!isNamed && !wants(event, endpoint)) return 'none';
   if (!mayGet(endpoint.makerScopes, event)) return 'none';
   if (endpoint.ownerIsAdmin) return 'matches';
-  // What happened outside of conversations is for administrators.
+  // Events outside of conversations are for administrators.
   return event.conversationId === null ? 'none' : 'if_readable';
 }
 

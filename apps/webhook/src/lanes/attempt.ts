@@ -6,8 +6,8 @@ import type { LaneConfig } from './lane-config';
 export const MAX_RESPONSE_CHARACTERS = 1_000;
 
 /**
- * One POST, signed as of now with every secret in force (Standard Webhooks). Never rejects.
- * @param traceparent of its span, for the receiver; absent while nobody traces
+ * Makes one POST, signed with every secret in force at `now` (Standard Webhooks). Never rejects.
+ * @param traceparent of its span, sent to the receiver; undefined without tracing
  */
 export function attempt(
   http: GuardedHttp,
@@ -36,7 +36,7 @@ export function attempt(
   });
 }
 
-/** What is kept of an answer, fit for a text column. */
+/** The start of an answer, fit for a text column. */
 export function startOf(outcome: AttemptOutcome): string | null {
   if (outcome.kind === 'error' || outcome.bodyStart.length === 0) return null;
   const text = outcome.bodyStart.subarray(0, 4 * MAX_RESPONSE_CHARACTERS).toString('utf8');

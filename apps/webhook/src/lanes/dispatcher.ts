@@ -21,9 +21,9 @@ export interface DispatcherDeps {
   onError: (error: unknown) => void;
   /** An attempt was made; `waitedMs` since the delivery was made, for a first attempt. */
   onAttempt: (verdict: Verdict, waitedMs: number | null) => void;
-  /** The endpoint must not be sent to any more. */
+  /** Disables an endpoint that must no longer be sent to. */
   disable: (endpointId: string, reason: 'gone' | 'failing') => Promise<void>;
-  /** Of this process alone, the same after every start. */
+  /** Unique to this process, and the same after every start. */
   processName?: string | undefined;
   /** @default 10000 */
   leaseMs?: number | undefined;
@@ -37,7 +37,7 @@ export class Dispatcher {
   readonly #keeper: LaneKeeper;
   readonly #sender: Sender;
   readonly #recorder: AttemptRecorder;
-  /** What the owners of lanes in all lives of this process begin with; null for a process without a name. */
+  /** Begins the owner names of this process in all its runs; null for a process without a name. */
   readonly #ownerPrefix: string | null;
   #isStopping = false;
 
@@ -74,7 +74,7 @@ export class Dispatcher {
     if (!this.#isStopping) this.#lanes.add(deliveries);
   }
 
-  /** These endpoints were changed, or something of them has become due. */
+  /** These endpoints were changed, or deliveries for them have become due. */
   refresh(endpointIds: readonly string[]): void {
     this.#lanes.refresh(endpointIds);
   }

@@ -6,7 +6,7 @@ import { dueFromRows, needsRecheck, type DueDelivery } from './due-delivery';
 import type { Lane } from './lane';
 import { selectDue, selectDueHeads, type DueRow } from './lane-store';
 import type { Lanes } from './lanes';
-import { cancelUnreadable } from './recheck-owners';
+import { cancelUnreadable } from './cancel-unreadable';
 import { cancelDeliveries, postpone } from './waiting-store';
 
 export interface DueReaderDeps {

@@ -4,7 +4,7 @@ import type { PaceLimits } from '../decisions/pace';
 import type { Sealing } from '../secrets/sealing';
 import type { LaneConfigRow } from './lane-store';
 
-/** What an endpoint gets unless it says otherwise. */
+/** Defaults of endpoints. */
 export const DEFAULT_RATE_PER_SECOND = 5_000;
 export const DEFAULT_CONCURRENCY = 32;
 export const DEFAULT_TIMEOUT_MS = 15_000;
@@ -15,16 +15,16 @@ export interface SigningKey {
   validUntil: number | null;
 }
 
-/** What attempts for an endpoint depend on. */
+/** Everything that attempts for an endpoint depend on. */
 export interface LaneConfig {
   organizationId: string;
   url: string;
-  /** The owner's own ones. */
+  /** Custom headers. */
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
   limits: PaceLimits;
   isOrdered: boolean;
-  /** Otherwise nothing goes out. */
+  /** Otherwise nothing is sent. */
   isSendable: boolean;
   /** When the latest hold of all webhooks ended, milliseconds since the epoch; 0 = never. */
   releasedAt: number;
@@ -32,7 +32,7 @@ export interface LaneConfig {
   keys: readonly SigningKey[];
 }
 
-/** Sealed values belong to their organization. */
+/** @throws Error when a sealed value cannot be opened */
 export function readLaneConfig(row: LaneConfigRow, sealing: Sealing): LaneConfig {
   const secrets = row.secrets ?? [];
   const hasOwn = secrets.some(({ own, valid_until }) => own && valid_until === null);

@@ -23,7 +23,7 @@ export interface LaneKeeperDeps {
   database: Database;
   sealing: Sealing;
   clock: Clock;
-  /** Of this process alone. */
+  /** Unique to this run of the process. */
   owner: string;
   leaseMs: number;
   onError: (error: unknown) => void;
@@ -46,7 +46,7 @@ export class LaneKeeper {
     this.#loop = new PollingLoop(() => this.#turn(), deps.onError);
   }
 
-  /** @param formerOwners what the owners in former lives of this process begin with: their lanes are free at once */
+  /** @param formerOwners begins the owner names of former runs of this process, whose lanes are freed at once */
   async start(formerOwners: string | null): Promise<void> {
     if (formerOwners !== null) await freeLanes(this.#deps.database, formerOwners);
     this.#loop.start();

@@ -9,7 +9,7 @@ export interface LaneClaim {
   epoch: number;
 }
 
-/** What attempts for an endpoint depend on, as stored. Times are RFC 3339. */
+/** Everything that attempts for an endpoint depend on, as stored. Times are RFC 3339. */
 export interface LaneConfigRow extends EndpointRow {
   organization_id: string;
   /** The endpoint, its organization and its owner are active, and webhooks are not held. */
@@ -117,7 +117,7 @@ const DUE = dueOf(`
           where d.endpoint_id = l.endpoint_id and d.state = 'pending' and d.next_at <= now()
             and d.id <> all($3::uuid[])`);
 
-/** Of ordered endpoints: only what no earlier event of its conversation has to precede. */
+/** For ordered endpoints: only deliveries without a pending predecessor in their conversation. */
 const DUE_HEADS = dueOf(`
          select d.organization_id, ${DUE_COLUMNS.list('d')},
                 exists (select 1
@@ -149,8 +149,8 @@ const toClaim = (row: { endpoint_id: string; epoch: number }): LaneClaim => ({
 });
 
 /**
- * Takes lanes that nobody holds and that have something due.
- * @param of these only; null = any
+ * Claims lanes that no process holds and that have something due.
+ * @param of endpoints; null = any
  */
 export async function claimLanes(
   database: Database,
@@ -168,7 +168,7 @@ export async function claimLanes(
   return rows.map(toClaim);
 }
 
-/** @returns those that are still ours, with the epochs of their claims */
+/** @returns the lanes that still belong to the owner, with the epochs of their claims */
 export async function renewLanes(
   database: Database,
   owner: string,
@@ -196,7 +196,7 @@ export async function releaseLanes(
   });
 }
 
-/** Frees the lanes of owners that begin so, who are known to be gone. */
+/** Frees the lanes of former owners, whose names begin with `prefix`. */
 export async function freeLanes(database: Database, prefix: string): Promise<void> {
   await rowsOf(database, { name: 'webhook_free_lanes', text: FREE, values: [prefix] });
 }
@@ -208,7 +208,7 @@ export function selectLaneConfigs(
   return rowsOf(database, { name: 'webhook_lane_configs', text: CONFIGS, values: [endpointIds] });
 }
 
-/** @param known ids that are in hand already */
+/** @param known ids of deliveries in hand */
 export function selectDue(
   database: Database,
   shares: readonly { endpointId: string; wanted: number }[],
@@ -221,7 +221,7 @@ export function selectDue(
   });
 }
 
-/** @param busyKeys `endpoint/order_key` of conversations that have an event in hand already */
+/** @param busyKeys `endpoint/order_key` of conversations with an event in hand */
 export function selectDueHeads(
   database: Database,
   shares: readonly { endpointId: string; wanted: number }[],

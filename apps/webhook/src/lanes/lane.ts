@@ -17,7 +17,7 @@ const LONGEST_POLL_MS = 250;
 /** For so long after a hold endpoints are sent to gently. */
 const GENTLE_FOR_MS = 60_000;
 
-/** What the sender does for a lane when its turn comes. */
+/** The next action of the sender for a lane. */
 export type LaneTurn =
   | { readonly delivery: DueDelivery; readonly isProbe: boolean }
   /** Milliseconds until the lane can send; null = until one of its attempts ends or something is queued. */
@@ -26,9 +26,8 @@ export type LaneTurn =
 const NOTHING: LaneTurn = { delivery: null, waitMs: null };
 
 /**
- * What this process knows of an endpoint whose only sender it is: settings, health, pace, and the deliveries in hand,
- * which are queued, held back, under way, or not recorded yet. All changes are methods of this class; times are
- * milliseconds since the epoch.
+ * The state of an endpoint whose only sender is this process: settings, health, pace, and the deliveries in hand, which
+ * are queued, held back, under way, or not recorded yet. Times are milliseconds since the epoch.
  */
 export class Lane {
   readonly endpointId: string;
@@ -111,15 +110,15 @@ export class Lane {
     return this.maySend && this.room > 0 ? this.#pollAt - now : Number.POSITIVE_INFINITY;
   }
 
-  /** The endpoint was changed, or something of it has become due. */
+  /** The endpoint was changed, or deliveries for it have become due. */
   refresh(): void {
     this.#isConfigStale = true;
     this.#hasMore = true;
   }
 
   /**
-   * Takes over what the row of the endpoint says. Where people have changed something, its health counts too: enabling
-   * the endpoint, or giving it another URL, gives it a clean record.
+   * Takes over the row of the endpoint. Its health counts only after a change by a user: enabling the endpoint, or
+   * giving it another URL, gives it a clean record.
    */
   adopt(config: LaneConfig, health: Health, now: number): void {
     const former = this.#config;
@@ -165,7 +164,7 @@ export class Lane {
     if (deliveries.length > 0) this.#idleSince = null;
   }
 
-  /** Queues what was held back; what may not be sent now stays in the table alone. */
+  /** Queues what was held back; if nothing may be sent now, it is left to the table. */
   queueHeldBack(deliveries: readonly DueDelivery[]): void {
     for (const delivery of deliveries) {
       if (!this.#inHand.has(delivery.id)) continue;
@@ -174,7 +173,7 @@ export class Lane {
     }
   }
 
-  /** Learns what a read of the table found. */
+  /** Takes in the result of a read of the table. */
   polled(found: number, wanted: number, now: number): void {
     // Events behind the head of their conversation show up when the head is recorded.
     this.#hasMore = found >= wanted;
@@ -199,7 +198,7 @@ export class Lane {
   }
 
   /**
-   * Learns from an attempt that has ended.
+   * Takes in the result of an attempt.
    * @returns why the endpoint must be disabled; from then on nothing is sent until {@link resume}
    */
   endAttempt(

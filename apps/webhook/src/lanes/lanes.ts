@@ -21,7 +21,7 @@ export class Lanes {
   readonly #wanted = new Map<string, boolean>();
   /** Endpoints whose lanes other processes hold, with the time until which they are not wanted. */
   readonly #takenUntil = new Map<string, number>();
-  /** By the monotonic clock, which goes on while the process is stopped: nothing may be sent after that. */
+  /** By the monotonic clock, which runs on while the process is frozen; nothing may be sent after this. */
   #leaseUntil = 0;
 
   constructor(options: {
@@ -69,12 +69,12 @@ export class Lanes {
     if (isWork) this.#onWork();
   }
 
-  /** Lets the sender know what is queued. */
+  /** Notifies the sender of queued deliveries. */
   ready(lane: Lane): void {
     if (lane.hasQueued && this.holds(lane)) this.#onSendable(lane);
   }
 
-  /** Endpoints were changed, or something of them has become due. */
+  /** Endpoints were changed, or deliveries for them have become due. */
   refresh(endpointIds: readonly string[]): void {
     for (const endpointId of endpointIds) {
       const lane = this.#held.get(endpointId);
@@ -112,8 +112,8 @@ export class Lanes {
   }
 
   /**
-   * Learns which of the wanted lanes could be claimed, and until when. One end counts for all leases: a new one holds at
-   * least as long as those renewed before.
+   * Notes which of the wanted lanes could be claimed, and until when. All leases count as ending together: a new one
+   * holds at least as long as those renewed before.
    */
   noteClaimed(
     wanted: ReadonlyMap<string, boolean>,
@@ -137,7 +137,7 @@ export class Lanes {
     this.#held.set(lane.endpointId, lane);
   }
 
-  /** The lane is another process's, or free. */
+  /** The lane belongs to another process, or to none. */
   lose(lane: Lane): void {
     if (this.holds(lane)) this.#held.delete(lane.endpointId);
   }

@@ -1,9 +1,9 @@
 import type { SqlExecutor } from '@dak/platform/postgres';
 
-/** Nothing is counted further, so that a scrape costs the same whatever has piled up. */
+/** Counting ends here, so that a scrape costs the same however long the queue is. */
 export const MOST_COUNTED = 10_000;
 
-/** What is due, in the order of its index for each endpoint: it costs a probe for each of those. */
+/** Due deliveries in the order of their index, which costs one probe per endpoint. */
 const dueOf = (limit: number) => `
     from endpoint e
    cross join lateral (
@@ -32,7 +32,7 @@ export async function measureQueue(worker: SqlExecutor): Promise<QueueRow | unde
   return (await worker.query<QueueRow>(QUEUE)).rows[0];
 }
 
-/** Bytes. */
+/** @returns bytes */
 export async function measureDatabase(worker: SqlExecutor): Promise<number> {
   return (await worker.query<{ value: number }>(DATABASE_SIZE)).rows[0]!.value;
 }

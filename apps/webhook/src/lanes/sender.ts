@@ -18,7 +18,7 @@ export interface SenderDeps {
   onError: (error: unknown) => void;
   /** An attempt was made; `waitedMs` since the delivery was made, for a first attempt. */
   onAttempt: (verdict: Verdict, waitedMs: number | null) => void;
-  /** The endpoint must not be sent to any more. */
+  /** Disables an endpoint that must no longer be sent to. */
   disable: (lane: Lane, reason: 'gone' | 'failing') => Promise<void>;
 }
 

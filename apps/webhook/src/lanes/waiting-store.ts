@@ -5,7 +5,7 @@ export interface WaitingDelivery {
   id: string;
 }
 
-export interface QuestionedRow {
+export interface UncheckedRow {
   organization_id: string;
   endpoint_id: string;
   id: string;
@@ -18,8 +18,8 @@ export interface QuestionedRow {
   department_ids: string[];
 }
 
-/** Owners who see the whole organization need no question. */
-const QUESTIONED = `
+/** Owners who see the whole organization need no check. */
+const UNCHECKED = `
   select d.organization_id, d.endpoint_id, d.id, d.trigger, m.mailbox_id, m.department_id, m.conversation_id,
          m.needs_send, e.owner_user_id, p.department_ids
     from unnest($1::uuid[], $2::uuid[]) as w (endpoint_id, id)
@@ -34,17 +34,17 @@ const CANCEL = `
     from unnest($1::uuid[], $2::uuid[]) as w (endpoint_id, id)
    where d.endpoint_id = w.endpoint_id and d.id = w.id and d.state = 'pending'`;
 
-export async function selectQuestioned(
+export async function selectUnchecked(
   database: Database,
   waiting: readonly WaitingDelivery[],
-): Promise<QuestionedRow[]> {
+): Promise<UncheckedRow[]> {
   const [rows] = await database.batchAsWorker([
-    { name: 'webhook_questioned', text: QUESTIONED, values: columnsOf(waiting) },
+    { name: 'webhook_unchecked', text: UNCHECKED, values: columnsOf(waiting) },
   ]);
-  return rows as unknown as QuestionedRow[];
+  return rows as unknown as UncheckedRow[];
 }
 
-/** Of which it is known that they may not be read. */
+/** Cancels deliveries whose owners may not read their events. */
 export async function cancelDeliveries(
   database: Database,
   waiting: readonly WaitingDelivery[],
@@ -64,7 +64,7 @@ const POSTPONE = `
     from unnest($1::uuid[], $2::uuid[]) as w (endpoint_id, id)
    where d.endpoint_id = w.endpoint_id and d.id = w.id and d.state = 'pending'`;
 
-/** Nothing is told until it is known who may read it. */
+/** Puts deliveries off whose owners' rights are unknown. */
 export async function postpone(
   database: Database,
   waiting: readonly WaitingDelivery[],

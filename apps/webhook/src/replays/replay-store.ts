@@ -78,7 +78,7 @@ export async function loadReplay(
   return rows[0];
 }
 
-/** Each event once: what replays, retries and tests made is left out. */
+/** Each event once: deliveries of replays, retries and tests are left out. */
 const REPEATED = `d.endpoint_id = $1 and d.id >= $2 and d.id < $3 and d.trigger = 'automatic'
         and ($4::text[] = '{}' or d.event_type = any($4))`;
 const UNSUCCESSFUL = `and d.state = any (array['failed', 'skipped', 'canceled'])
@@ -103,7 +103,7 @@ export async function countRepeated(tx: SqlExecutor, range: ReplayRange): Promis
   return rows[0]!.count;
 }
 
-/** What comes after the position of the replay, in the order of ids. */
+/** The next deliveries after the position of the replay, by id. */
 export async function selectRepeated(
   tx: SqlExecutor,
   replay: ReplayRow,
@@ -121,7 +121,7 @@ export async function selectRepeated(
   return rows;
 }
 
-/** The oldest that is not done, with how much of its endpoint waits already (counted up to `enough`). */
+/** The oldest running replays, with the number of due deliveries of their endpoints, counted up to `enough`. */
 export async function selectRunning(
   tx: SqlExecutor,
   enough: number,
@@ -143,8 +143,8 @@ export async function selectRunning(
 }
 
 /**
- * Moves a replay on, if nobody else has done so since it was read.
- * @returns whether it was moved
+ * Advances a replay unless another process has advanced it since it was read.
+ * @returns whether it was advanced
  */
 export async function advanceReplay(
   tx: SqlExecutor,
@@ -188,7 +188,7 @@ export function renderReplay(row: ReplayRow): WebhookReplayRecord {
 
 type ReplayedEndpoint = Pick<EndpointRow, 'owner_user_id' | 'maker_scopes' | 'ordering'>;
 
-/** Null when the endpoint does not exist any more. */
+/** Null when the endpoint no longer exists. */
 export async function selectEndpointOf(
   tx: SqlExecutor,
   replay: Pick<ReplayRow, 'endpoint_id'>,

@@ -14,15 +14,14 @@ import {
 } from './replay-store';
 
 const BATCH = 500;
-/** So much may wait for one endpoint; the rest of a replay stays where it is until then. */
+/** Deliveries that may wait for one endpoint; while there are more, its replays pause. */
 const ENOUGH_WAITING = 2_000;
 
 type ReplayDeps = Pick<WebhookDeps, 'database' | 'visibility' | 'onChanged'>;
 
 /**
- * One step of every running replay; one that fails is told of and holds up none behind it. Where it
- * stands is in the table, and doing a step twice makes no second delivery, so that any process can go
- * on with it after a crash.
+ * Makes one step of every running replay. A failing step is reported and delays no other replay. The position is in
+ * the table, and repeating a step makes no second delivery, so any process can continue after a crash.
  * @returns whether there is more to do at once
  */
 export async function replayRound(

@@ -11,7 +11,7 @@ import type { WebhookDeps } from '../endpoints/webhook-deps';
 import { countRepeated, insertReplay, loadReplay, renderReplay } from './replay-store';
 
 /**
- * Sends the events of a period again, under their webhook-ids, as deliveries of their own.
+ * Sends the events of a period again, under their webhook-ids, as new deliveries.
  * @throws InvalidError, NotFoundError, ConflictError when the endpoint is not enabled
  */
 export async function startReplay(

@@ -19,7 +19,7 @@ export async function forgetBefore(
   );
 }
 
-/** Deletes the bodies of events that tell of mail that is gone. @returns events deleted */
+/** Deletes the bodies of events about deleted mail. @returns events deleted */
 export async function forgetRemoved(
   tx: SqlExecutor,
   organizationId: string,

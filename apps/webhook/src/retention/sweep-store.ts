@@ -1,6 +1,6 @@
 import type { Database, SqlExecutor } from '@dak/platform/postgres';
 
-/** Days that finished deliveries, their events and their attempts are kept. */
+/** Days for which finished deliveries, their events and their attempts are kept. */
 export const KEEP_DAYS = 30;
 const AHEAD_DAYS = 3;
 const BATCH = 2_000;
@@ -9,7 +9,7 @@ const FINISHED = `
   delete from delivery
    where ctid = any(array(select ctid from delivery
                            where finished_at < now() - make_interval(days => ${KEEP_DAYS}) limit ${BATCH}))`;
-/** Of endpoints that were deleted. */
+/** Deliveries of deleted endpoints. */
 const ORPHANED = `
   delete from delivery d
    where (d.endpoint_id, d.id) in (
@@ -31,10 +31,10 @@ const MESSAGES = `
                              where d.organization_id = m.organization_id and d.event_id = m.event_id)
           limit ${BATCH}))`;
 
-/** Partitions and batches of rows take longer than anything that somebody waits for. */
+/** Partitions and batches of rows take longer than the statements of requests. */
 const STATEMENT_TIMEOUT_MS = 300_000;
 
-/** Makes room for coming days and forgets what is older than people can ask for. */
+/** Adds partitions for coming days, and deletes everything past its time. */
 export function sweep(database: Database): Promise<{ more: boolean }> {
   const work = async (tx: SqlExecutor) => {
     await tx.query(`select maintain_attempts(${KEEP_DAYS}, ${AHEAD_DAYS})`);

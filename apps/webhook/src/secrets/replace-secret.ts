@@ -41,8 +41,8 @@ export async function replaceSecret(
   return { secret, previous_valid_until: await selectOverlapEnd(tx, scope) };
 }
 
-/** The organization has a secret from its first endpoint on; an administrator can replace it to know it. */
-export async function ensureTenantSecret(
+/** Gives the organization a secret with its first endpoint; an administrator can replace it to learn it. */
+export async function ensureOrganizationSecret(
   tx: SqlExecutor,
   sealing: Sealing,
   organizationId: string,

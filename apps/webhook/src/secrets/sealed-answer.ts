@@ -6,8 +6,8 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import type { Sealing } from './sealing';
 
 /**
- * As `idempotent`, for answers that show a secret: what is stored for a repetition of the request is
- * sealed, so that the database alone never tells it.
+ * As `idempotent`, for answers that show a secret: the stored answer is sealed, so that the database alone does
+ * not reveal it.
  */
 export async function idempotentSealed(
   tx: SqlExecutor,

@@ -3,15 +3,15 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Keeps texts in the database unreadable for whoever has the database alone (AES-256-GCM). */
+/** Encrypts texts so that the database alone does not reveal them (AES-256-GCM). */
 export interface Sealing {
-  /** @param context what the text belongs to; it opens for the same alone */
+  /** @param context of the text; only the same context opens it */
   seal(text: string, context: string): Buffer;
-  /** @throws Error when it was sealed with another secret, for another context, or changed since */
+  /** @throws Error when it was sealed with another secret or for another context, or was changed since */
   open(sealed: Uint8Array, context: string): string;
 }
 
-/** @param secret DAK_SECRET; another one makes everything sealed so far unreadable */
+/** @param secret DAK_SECRET; changing it makes everything sealed before unreadable */
 export function createSealing(secret: string): Sealing {
   const key = new Uint8Array(hkdfSync('sha256', secret, 'dak webhook', 'sealed columns', 32));
   return {

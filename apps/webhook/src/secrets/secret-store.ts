@@ -1,10 +1,10 @@
 import { uuidv7 } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 
-/** Earlier secrets that sign too, at most; then the oldest is forgotten. */
+/** Earlier secrets that sign too; beyond this the oldest is deleted. */
 export const MAX_EARLIER_SECRETS = 5;
 
-/** Whose secret: the organization's, or an endpoint's own. */
+/** The organization whose secret it is, or the endpoint. */
 export interface SecretScope {
   organizationId: string;
   endpointId: string | null;
@@ -12,7 +12,7 @@ export interface SecretScope {
 
 const OF_SCOPE = `organization_id = $1 and endpoint_id is not distinct from $2::uuid`;
 
-/** Makes others wait who change secrets of the organization, until the transaction ends. */
+/** Locks out other transactions that change secrets of the organization, until this one ends. */
 export async function lockSecrets(tx: SqlExecutor, organizationId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('secrets:' || $1, 0))`, [
     organizationId,
@@ -30,7 +30,7 @@ export async function selectCurrent(
   return rows[0] ?? null;
 }
 
-/** Until when earlier secrets of the scope sign too; null when none does. */
+/** The time until which earlier secrets of the scope sign too; null when none does. */
 export async function selectOverlapEnd(
   tx: SqlExecutor,
   scope: SecretScope,
@@ -55,7 +55,7 @@ export async function insertSecret(
   );
 }
 
-/** The current secret becomes an earlier one; earlier ones beyond the limit and expired ones go. */
+/** Turns the current secret into an earlier one, and deletes expired ones and those beyond the limit. */
 export async function retireCurrent(
   tx: SqlExecutor,
   scope: SecretScope,

@@ -9,22 +9,22 @@ import {
 } from '@dak/platform/visibility';
 import { mayStillGet, type StoredDelivery } from './scopes-of-makers';
 
-/** Where the event of a delivery happened. */
-export interface RepeatedPlace {
+/** The facts of an event that decide who may read it. */
+export interface EventAccess {
   mailbox_id: string | null;
   department_id: string | null;
   conversation_id: string | null;
   trigger: string;
-  /** Only for who may send there; null = no. */
+  /** Only for those who may send in the conversation; null = no. */
   needs_send: boolean | null;
 }
 
-/** An event that is to be sent once more. */
-export type RepeatedEvent = RepeatedPlace & StoredDelivery;
+/** An event that is sent again. */
+export type RepeatedEvent = EventAccess & StoredDelivery;
 
 /**
- * Repeating is judged as a new event would be: by what the owner of the endpoint may read now, and by the
- * scopes of the keys that made or changed the endpoint.
+ * An event is sent again under the same conditions as a new one: its endpoint's owner may read it now, and the keys
+ * that made or changed the endpoint have the scopes.
  */
 export async function mayStillRead<Event extends RepeatedEvent>(
   { database, visibility }: { database: Database; visibility: VisibilityClient },
@@ -42,16 +42,16 @@ export async function mayStillRead<Event extends RepeatedEvent>(
   return (event) => readable(event) && mayStillGet(endpoint.maker_scopes, event);
 }
 
-/** Asked again for these places; the answer must not be kept. */
+/** Asks about these events; the answer must not be kept. */
 export async function mayReadNow(
   visibility: VisibilityClient,
   organizationId: string,
   reader: Reader & { role: Role },
-  places: readonly RepeatedPlace[],
-): Promise<(place: RepeatedPlace) => boolean> {
+  events: readonly EventAccess[],
+): Promise<(event: EventAccess) => boolean> {
   if (seesWholeOrganization(reader)) return () => true;
-  const mayRead = await findReadable(visibility, organizationId, [reader], places);
-  return (place) => mayRead(place, reader.userId);
+  const mayRead = await findReadable(visibility, organizationId, [reader], events);
+  return (event) => mayRead(event, reader.userId);
 }
 
 /** Which of these regular users may read which of the events. */
@@ -59,19 +59,19 @@ export async function findReadable(
   visibility: VisibilityClient,
   organizationId: string,
   readers: readonly Reader[],
-  events: readonly RepeatedPlace[],
-): Promise<(event: RepeatedPlace, userId: string) => boolean> {
+  events: readonly EventAccess[],
+): Promise<(event: EventAccess, userId: string) => boolean> {
   const places = events.flatMap((event) => placeOf(event) ?? []);
   const mayRead = await findAccess(visibility, organizationId, places, readers);
   return (event, userId) => {
     const place = placeOf(event);
-    // What happened outside of conversations is for administrators; a test tells nothing about anybody.
+    // Events outside of conversations are for administrators; test events contain no real data.
     if (place === null) return event.trigger === 'test';
     return mayRead(place, userId, event.needs_send ?? false);
   };
 }
 
-function placeOf({ conversation_id, mailbox_id, department_id }: RepeatedPlace): Place | null {
+function placeOf({ conversation_id, mailbox_id, department_id }: EventAccess): Place | null {
   if (conversation_id === null) return null;
   return { conversationId: conversation_id, mailboxId: mailbox_id, departmentId: department_id };
 }

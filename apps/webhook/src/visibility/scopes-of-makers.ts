@@ -1,13 +1,13 @@
 import type { EventKind } from '@dak/contracts/events';
 import type { Scope } from '@dak/kernel';
 
-/** Kinds that tell nothing of mail; all others are for who may read it. */
+/** Kinds of events that are not about mail; all others need `mail.read`. */
 export const WITHOUT_MAIL: readonly string[] = [
   'agent.action',
   'domain.verified',
 ] satisfies readonly EventKind[];
 
-/** What an endpoint may be sent, going by the scopes of its makers. */
+/** Whether an endpoint may get an event, by the scopes of its makers. */
 export function mayGet(
   makerScopes: readonly string[] | null,
   event: { type: string; needsSend: boolean },
@@ -18,20 +18,20 @@ export function mayGet(
   return WITHOUT_MAIL.includes(event.type) || has('mail.read');
 }
 
-/** What {@link mayGet} needs to know of a delivery, as stored. */
+/** The facts of a stored delivery that {@link mayGet} decides by. */
 export interface StoredDelivery {
   event_type: string;
   trigger: string;
-  /** Only for who may send in the conversation; null = no. */
+  /** Only for those who may send in the conversation; null = no. */
   needs_send: boolean | null;
 }
 
-/** Whether a delivery may still go out: another key may have changed the endpoint since it was made. */
+/** Whether a delivery may still be sent: another key may have changed the endpoint since it was made. */
 export function mayStillGet(
   makerScopes: readonly string[] | null,
   { event_type, trigger, needs_send }: StoredDelivery,
 ): boolean {
-  // A test tells nothing about anybody.
+  // A test event contains no real data.
   if (trigger === 'test') return true;
   return mayGet(makerScopes, { type: event_type, needsSend: needs_send === true });
 }

@@ -3,27 +3,27 @@ import type { VisibilityClient } from '@dak/platform/visibility';
 import { findReadable } from '../visibility/may-still-read';
 import {
   cancelDeliveries,
-  type QuestionedRow,
-  selectQuestioned,
+  type UncheckedRow,
+  selectUnchecked,
   type WaitingDelivery,
 } from './waiting-store';
 
 /**
- * Cancels what the owners of the endpoints may not read any more: one question per organization,
- * however many wait.
- * @returns ids of those that may not go out
- * @throws UnavailableError and the like when the mail service does not answer; none may go out then
+ * Cancels waiting deliveries whose events the owners of the endpoints may no longer read, with one question per
+ * organization.
+ * @returns ids of the canceled deliveries
+ * @throws UnavailableError and the like when the mail service does not answer; then none may be sent
  */
 export async function cancelUnreadable(
   database: Database,
   visibility: VisibilityClient,
   waiting: readonly WaitingDelivery[],
 ): Promise<Set<string>> {
-  const rows = await selectQuestioned(database, waiting);
-  const questioned = Map.groupBy(rows, ({ organization_id }) => organization_id);
+  const rows = await selectUnchecked(database, waiting);
+  const unchecked = Map.groupBy(rows, ({ organization_id }) => organization_id);
   const refused = (
     await Promise.all(
-      [...questioned].map(([organizationId, own]) => unreadable(visibility, organizationId, own)),
+      [...unchecked].map(([organizationId, own]) => unreadable(visibility, organizationId, own)),
     )
   ).flat();
   await cancelDeliveries(
@@ -36,8 +36,8 @@ export async function cancelUnreadable(
 async function unreadable(
   visibility: VisibilityClient,
   organizationId: string,
-  rows: readonly QuestionedRow[],
-): Promise<QuestionedRow[]> {
+  rows: readonly UncheckedRow[],
+): Promise<UncheckedRow[]> {
   const owners = rows.map(({ owner_user_id, department_ids }) => ({
     userId: owner_user_id,
     departmentIds: department_ids,
