@@ -15,6 +15,7 @@ import { fromMetadata, principalTokenOf } from './metadata';
 import type { RegisteredMethod, ServiceRegistry } from './service-registry';
 
 const HEALTH_PATH = '/grpc.health.v1.Health/Check';
+/** Statistics (channelz) stay on: without them `forceShutdown` of grpc-js 1.14 leaves connections alone. */
 const SERVER_OPTIONS = {
   'grpc.max_receive_message_length': 48 * 1024 * 1024,
   'grpc.max_send_message_length': 48 * 1024 * 1024,
@@ -64,7 +65,6 @@ interface AnyCall extends AsyncIterable<unknown> {
   metadata: Metadata;
   request: unknown;
   getDeadline(): Date | number;
-  on(event: 'cancelled', listener: () => void): unknown;
   write(message: unknown): boolean;
   once(event: 'drain' | 'cancelled', listener: () => void): unknown;
   end(): void;
@@ -119,15 +119,24 @@ function contextOf(call: AnyCall, method: RegisteredMethod, verifier: CallerVeri
   if ((principal === null) !== method.internal) {
     throw new DomainError('forbidden', 'wrong_principal', 'This call is not for this caller.');
   }
-  const abort = new AbortController();
-  call.on('cancelled', () => abort.abort());
   const deadline = call.getDeadline();
+  let signal: AbortSignal | null = null;
   return {
     ...fromMetadata(call.metadata),
     principal: principal as CallContext['principal'],
     deadline: deadline instanceof Date ? deadline.getTime() : deadline,
-    signal: abort.signal,
+    // grpc-js says `cancelled` at the end of every call, and an abort makes an error with its stack.
+    get signal() {
+      return (signal ??= cancellationOf(call));
+    },
   };
+}
+
+function cancellationOf(call: AnyCall): AbortSignal {
+  const abort = new AbortController();
+  if (call.cancelled) abort.abort();
+  else call.once('cancelled', () => abort.abort());
+  return abort.signal;
 }
 
 /** grpc.health.v1.Health/Check, hand-encoded: one enum field, 1 = SERVING, 2 = NOT_SERVING. */
