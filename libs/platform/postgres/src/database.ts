@@ -171,7 +171,7 @@ export class Database {
       client.query(query);
       const results = await this.#guard(query.done);
       client.release();
-      return results.slice(1).map((result) => result.rows as Record<string, unknown>[]);
+      return results.slice(1).map(({ rows }) => rows as Record<string, unknown>[]);
     } catch (error) {
       client.release(isServerError(error) ? undefined : (error as Error));
       throw asUnavailable(asStorageFailure(error));

@@ -1,8 +1,9 @@
-import pg, { Result, type Connection, type Submittable } from 'pg';
+import pg, { type Connection, type Submittable } from 'pg';
+import { inFormat, readRow, rowShape, type RowShape } from './row-shape';
 import type { Answer, PreparedStatement } from './sql';
 
 interface FieldsMessage {
-  fields: unknown[];
+  fields: pg.FieldDef[];
 }
 interface DataRowMessage {
   fields: (string | null)[];
@@ -10,12 +11,6 @@ interface DataRowMessage {
 interface CompleteMessage {
   text: string;
 }
-type PgResult = Answer & {
-  addFields(fields: unknown[]): void;
-  parseRow(fields: (string | null)[]): unknown;
-  addRow(row: unknown): void;
-  addCommandComplete(message: CompleteMessage): void;
-};
 type WireConnection = Connection & {
   stream: { cork?(): void; uncork?(): void };
   parsedStatements: Record<string, string>;
@@ -35,9 +30,17 @@ type WireConnection = Connection & {
   sync(): void;
 };
 
-const makeResult = Result as unknown as new (rowMode?: string, types?: unknown) => PgResult;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } })
   .utils;
+
+/** The number at the end of `SELECT 26` and `INSERT 0 1`. */
+const COUNT = / (\d+)$/;
+
+/**
+ * Shapes of rows by the name of their statement. A prepared statement keeps its columns (the server refuses to run it
+ * when a table has changed so that it could not), so that they are described once for each connection.
+ */
+const shapes = new WeakMap<Connection, Map<string, RowShape>>();
 
 /**
  * Several prepared statements in one network round trip and one implicit transaction: everything
@@ -46,24 +49,25 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
  * (begin, set_config, select, commit) become one.
  */
 export class PipelinedQuery implements Submittable {
-  readonly done: Promise<PgResult[]>;
-  private readonly results: PgResult[] = [];
+  readonly done: Promise<Answer[]>;
+  private readonly answers: Answer[] = [];
+  private known = new Map<string, RowShape>();
+  /** Of the statement that is being answered. */
+  private shape: RowShape | undefined;
+  private rows: unknown[] = [];
   private current = 0;
   private failure: Error | null = null;
-  private resolve!: (results: PgResult[]) => void;
+  private resolve!: (answers: Answer[]) => void;
   private reject!: (error: Error) => void;
 
   constructor(
     private readonly statements: readonly PreparedStatement[],
-    types: pg.CustomTypesConfig,
+    private readonly types: pg.CustomTypesConfig,
   ) {
     this.done = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
-    for (const { format } of statements) {
-      this.results.push(new makeResult(format?.rowMode, format?.types ?? types));
-    }
   }
 
   /** pg records `name` → `text` as prepared when ParseComplete arrives: both follow the statement that is being answered. */
@@ -78,6 +82,7 @@ export class PipelinedQuery implements Submittable {
   submit(connection: Connection): void {
     const wire = connection as WireConnection;
     const parsedHere = new Set<string>();
+    this.known = shapesOf(connection);
     wire.stream.cork?.();
     try {
       for (const { name, text, values } of this.statements) {
@@ -92,7 +97,7 @@ export class PipelinedQuery implements Submittable {
           binary: false,
           valueMapper: prepareValue,
         });
-        wire.describe({ type: 'P', name: '' });
+        if (!this.known.has(name)) wire.describe({ type: 'P', name: '' });
         wire.execute({ portal: '', rows: 0 });
       }
       wire.sync();
@@ -101,27 +106,26 @@ export class PipelinedQuery implements Submittable {
     }
   }
 
-  handleRowDescription(message: FieldsMessage): void {
-    this.results[this.current]?.addFields(message.fields);
+  handleRowDescription({ fields }: FieldsMessage): void {
+    this.shape = rowShape(fields, this.statements[this.current]?.format, this.types);
   }
 
-  handleDataRow(message: DataRowMessage): void {
-    const result = this.results[this.current];
-    if (result === undefined || this.failure !== null) return;
+  handleDataRow({ fields }: DataRowMessage): void {
+    if (this.failure !== null) return;
     try {
-      result.addRow(result.parseRow(message.fields));
+      this.rows.push(readRow(this.currentShape(), fields));
     } catch (error) {
       this.failure = error as Error;
     }
   }
 
-  handleCommandComplete(message: CompleteMessage): void {
-    this.results[this.current]?.addCommandComplete(message);
-    this.current += 1;
+  handleCommandComplete({ text }: CompleteMessage): void {
+    const count = COUNT.exec(text)?.[1];
+    this.next(count === undefined ? null : Number(count));
   }
 
   handleEmptyQuery(): void {
-    this.current += 1;
+    this.next(null);
   }
 
   /** The server skips to Sync by itself; pg has already forgotten this query when it tells of an error. */
@@ -130,7 +134,31 @@ export class PipelinedQuery implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    if (this.failure === null) this.resolve(this.results);
+    if (this.failure === null) this.resolve(this.answers);
     else this.reject(this.failure);
   }
+  /** As the server has just described it, or has once; without columns for a statement that returns no rows. */
+  private currentShape(): RowShape {
+    if (this.shape !== undefined) return this.shape;
+    const { format } = this.statements[this.current]!;
+    const known = this.known.get(this.name);
+    this.shape =
+      known === undefined ? rowShape([], format, this.types) : inFormat(known, format, this.types);
+    return this.shape;
+  }
+
+  private next(rowCount: number | null): void {
+    const shape = this.currentShape();
+    if (this.name !== '') this.known.set(this.name, shape);
+    this.answers.push({ fields: shape.fields, rows: this.rows, rowCount });
+    this.rows = [];
+    this.shape = undefined;
+    this.current += 1;
+  }
+}
+
+function shapesOf(connection: Connection): Map<string, RowShape> {
+  const known = shapes.get(connection) ?? new Map<string, RowShape>();
+  shapes.set(connection, known);
+  return known;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import pg from 'pg';
 import { UnavailableError } from '@dak/kernel';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import { Database, isUniqueViolation } from '../src/index';
@@ -47,6 +48,45 @@ describe('Database', () => {
     expect(none.rows).toEqual([]);
     const worker = await database.asWorker((tx) => tx.query('select * from thing'));
     expect(worker.rows).toEqual([]);
+  });
+
+  it('reads the rows of a statement that its connection has run before as it read the first', async () => {
+    const one = new Database({ url: test.url, applicationName: 'one', maxConnections: 1 });
+    const change = {
+      name: 'rename',
+      text: 'update thing set name = $2 where id = $1',
+      values: [1, 'named'],
+    };
+    try {
+      const runs = [];
+      for (let run = 0; run < 3; run += 1) {
+        runs.push(await one.batchInTenant(ONE, [change, select(ONE), select(TWO)]));
+      }
+      const row = { id: 1, at: '2026-01-02T03:04:05.678Z', size: 2 ** 40 };
+      expect(runs).toEqual([1, 2, 3].map(() => [[], [row], []]));
+    } finally {
+      await one.close();
+    }
+  });
+
+  it('fails in words when a table has changed under a statement that is known', async () => {
+    const one = new Database({ url: test.url, applicationName: 'one', maxConnections: 1 });
+    const admin = new pg.Client({ connectionString: test.adminUrl });
+    await admin.connect();
+    const statement = { name: 'all_changing', text: 'select * from changing', values: [] };
+    try {
+      await admin.query(
+        'create table changing (a text); grant select on changing to public; insert into changing values (1)',
+      );
+      expect(await one.batchInTenant(ONE, [statement])).toEqual([[{ a: '1' }]]);
+      await admin.query('alter table changing add column b integer not null default 2');
+      await expect(one.batchInTenant(ONE, [statement])).rejects.toThrow(
+        'must not change result type',
+      );
+    } finally {
+      await one.close();
+      await admin.end();
+    }
   });
 
   it('refuses to write a row of another tenant', async () => {
