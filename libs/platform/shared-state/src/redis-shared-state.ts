@@ -7,6 +7,7 @@ import {
   TAKE_TOKENS,
   type RedisScript,
 } from './redis-scripts';
+import { AnswerLimit, NoAnswerError } from './answer-limit';
 import type { Consumption, SharedState } from './shared-state';
 
 export interface RedisSharedStateOptions {
@@ -28,7 +29,7 @@ type Client = ReturnType<typeof newClient>;
 export class RedisSharedState implements SharedState {
   readonly #commands: Client;
   readonly #prefix: string;
-  readonly #timeoutMs: number;
+  readonly #limit: AnswerLimit;
   readonly #url: string;
   #subscriber: Promise<Client> | null = null;
   #closed = false;
@@ -36,7 +37,7 @@ export class RedisSharedState implements SharedState {
 
   private constructor(options: RedisSharedStateOptions) {
     this.#prefix = options.keyPrefix;
-    this.#timeoutMs = options.commandTimeoutMs ?? 2_000;
+    this.#limit = new AnswerLimit(options.commandTimeoutMs ?? 2_000);
     this.#url = options.url;
     this.#commands = newClient(options.url);
   }
@@ -44,7 +45,7 @@ export class RedisSharedState implements SharedState {
   /** @throws UnavailableError when Redis does not answer within the command timeout. */
   static async connect(options: RedisSharedStateOptions): Promise<RedisSharedState> {
     const state = new RedisSharedState(options);
-    await connectWithin(state.#commands, state.#timeoutMs);
+    await connectWithin(state.#commands, state.#limit);
     return state;
   }
 
@@ -122,6 +123,7 @@ export class RedisSharedState implements SharedState {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#limit.close();
     const subscriber = await this.#subscriber?.catch(() => undefined);
     for (const client of [subscriber, this.#commands]) if (client?.isOpen) client.destroy();
   }
@@ -130,7 +132,7 @@ export class RedisSharedState implements SharedState {
   #connectedSubscriber(): Promise<Client> {
     this.#subscriber ??= (async () => {
       const client = newClient(this.#url);
-      await connectWithin(client, this.#timeoutMs);
+      await connectWithin(client, this.#limit);
       return client;
     })().catch((error: unknown) => {
       this.#subscriber = null;
@@ -158,7 +160,7 @@ export class RedisSharedState implements SharedState {
   async #run<T>(command: () => Promise<T>): Promise<T> {
     if (performance.now() < this.#silentUntil) throw unreachable(new NoAnswerError());
     try {
-      return await within(command(), this.#timeoutMs);
+      return await this.#limit.put(command());
     } catch (cause) {
       if (cause instanceof NoAnswerError) this.#silentUntil = performance.now() + SILENCE_MS;
       throw unreachable(cause);
@@ -179,6 +181,8 @@ function newClient(url: string) {
   const client = createClient({
     url,
     disableOfflineQueue: true,
+    // An AbortSignal with a timer for each command, beside the limit of every answer that we have ourselves.
+    commandOptions: { timeout: undefined },
     // A half-open connection is noticed by its silence: pings keep a living one from being idle.
     pingInterval: 3_000,
     socket: {
@@ -199,28 +203,12 @@ function newClient(url: string) {
   return client;
 }
 
-async function connectWithin(client: Client, timeoutMs: number): Promise<void> {
+async function connectWithin(client: Client, limit: AnswerLimit): Promise<void> {
   try {
-    await within(client.connect(), timeoutMs);
+    await limit.put(client.connect());
   } catch (cause) {
     if (client.isOpen) client.destroy();
     throw unreachable(cause);
-  }
-}
-
-class NoAnswerError extends Error {
-  override readonly message = 'no answer in time';
-}
-
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswerError()), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
