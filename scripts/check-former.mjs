@@ -19,7 +19,6 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const MIGRATIONS = 'prisma/migrations';
-const PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 const resolved = (revision) =>
@@ -91,7 +90,7 @@ function install(tree) {
 }
 
 function passes(tree, command, ...args) {
-  const env = { ...process.env, PATH };
+  const env = { ...process.env, PATH: `${join(tree, 'node_modules/.bin')}:${process.env.PATH}` };
   return spawnSync(command, args, { cwd: tree, env, stdio: 'inherit' }).status === 0;
 }
 
