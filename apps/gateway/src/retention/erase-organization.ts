@@ -41,7 +41,7 @@ export interface ErasureDeps {
 export async function eraseOrganization(deps: ErasureDeps, id: string): Promise<void> {
   const { database } = deps;
   const asked = await database.asWorker((tx) => selectErasure(tx, id));
-  if (asked === null || asked.finishedAt !== null) return;
+  if (asked === null || asked.finished_at !== null) return;
   for (const service of deps.tenants) {
     for (let more = true; more;) {
       const erased = await service.eraseOrganization({ organizationId: id }, upkeepCall());
@@ -87,7 +87,7 @@ export async function eraseLate(
 
 async function finish(deps: ErasureDeps, asked: ErasureRow): Promise<void> {
   const { database, versions, audit } = deps;
-  const { id, requesterOrganization: organizationId } = asked;
+  const { id, requester_organization: organizationId } = asked;
   await versions.change(id, () =>
     database.asWorker(async (tx) => {
       if (!(await finishErasure(tx, id))) return;
@@ -98,14 +98,18 @@ async function finish(deps: ErasureDeps, asked: ErasureRow): Promise<void> {
         tx,
         {
           organizationId,
-          actor: { type: 'user', id: asked.requesterId, name: asked.requesterName },
-          requestId: asked.requestId,
+          actor: { type: 'user', id: asked.requester_id, name: asked.requester_name },
+          requestId: asked.request_id,
         },
         {
           action: 'organization.erased',
           target: { type: 'organization', id },
           outcome: 'succeeded',
-          details: { rows: done.rows, blobs: done.blobs, bytes: done.bytes },
+          details: {
+            rows: done.rows_removed,
+            blobs: done.blobs_removed,
+            bytes: done.bytes_removed,
+          },
         },
       );
     }),

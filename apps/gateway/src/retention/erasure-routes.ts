@@ -97,10 +97,10 @@ async function requestErasure(
     }
     await insertErasure(tx, {
       id,
-      requesterId: principal.userId,
-      requesterName: principal.userName,
-      requesterOrganization: principal.organizationId,
-      requestId,
+      requester_id: principal.userId,
+      requester_name: principal.userName,
+      requester_organization: principal.organizationId,
+      request_id: requestId,
     });
     await parts.audit.record(tx, auditSource(caller), {
       action: 'organization.erased',
@@ -120,11 +120,11 @@ async function readErasure(
   if (row === null || principal.role !== 'superadmin') throw new NotFoundError('erasure');
   return {
     id,
-    status: row.finishedAt === null ? 'running' : 'done',
-    requested_at: row.requestedAt,
-    finished_at: row.finishedAt,
-    rows: row.rows,
-    blobs: row.blobs,
-    bytes: row.bytes,
+    status: row.finished_at === null ? 'running' : 'done',
+    requested_at: row.requested_at,
+    finished_at: row.finished_at,
+    rows: row.rows_removed,
+    blobs: row.blobs_removed,
+    bytes: row.bytes_removed,
   };
 }

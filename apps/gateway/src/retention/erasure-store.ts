@@ -1,39 +1,46 @@
-import type { SqlExecutor } from '@dak/platform/postgres';
+import { insertOfRows, tableColumns, type SqlExecutor } from '@dak/platform/postgres';
 
 export interface ErasureRow {
   id: string;
-  requestedAt: string;
-  requesterId: string;
-  requesterName: string;
-  requesterOrganization: string;
-  requestId: string;
-  rows: number;
-  blobs: number;
-  bytes: number;
-  finishedAt: string | null;
+  requested_at: string;
+  requester_id: string;
+  requester_name: string;
+  requester_organization: string;
+  request_id: string;
+  rows_removed: number;
+  blobs_removed: number;
+  bytes_removed: number;
+  finished_at: string | null;
 }
 
-const COLUMNS = `id, requested_at as "requestedAt", requester_id as "requesterId", requester_name as "requesterName",
-  requester_organization as "requesterOrganization", request_id as "requestId", rows_removed as "rows",
-  blobs_removed as "blobs", bytes_removed as "bytes", finished_at as "finishedAt"`;
+const ERASURE = tableColumns<ErasureRow>('erasure', {
+  id: 'fixed',
+  requested_at: 'fixed',
+  requester_id: 'fixed',
+  requester_name: 'fixed',
+  requester_organization: 'fixed',
+  request_id: 'fixed',
+  rows_removed: 'changes',
+  blobs_removed: 'changes',
+  bytes_removed: 'changes',
+  finished_at: 'changes',
+});
 
+/** Leaves one alone that was asked for before. */
 export async function insertErasure(
   tx: SqlExecutor,
   row: Pick<
     ErasureRow,
-    'id' | 'requesterId' | 'requesterName' | 'requesterOrganization' | 'requestId'
+    'id' | 'requester_id' | 'requester_name' | 'requester_organization' | 'request_id'
   >,
 ): Promise<void> {
-  await tx.query(
-    `insert into erasure (id, requester_id, requester_name, requester_organization, request_id)
-     values ($1::uuid, $2::uuid, $3, $4::uuid, $5) on conflict do nothing returning id`,
-    [row.id, row.requesterId, row.requesterName, row.requesterOrganization, row.requestId],
-  );
+  const insert = `${insertOfRows('erasure', [row])} on conflict do nothing`;
+  await tx.query(insert, [JSON.stringify([row])]);
 }
 
 export async function selectErasure(tx: SqlExecutor, id: string): Promise<ErasureRow | null> {
   const { rows } = await tx.query<ErasureRow>(
-    `select ${COLUMNS} from erasure where id = $1::uuid`,
+    `select ${ERASURE.list('e')} from erasure e where e.id = $1`,
     [id],
   );
   return rows[0] ?? null;
