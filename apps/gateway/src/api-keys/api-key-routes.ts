@@ -1,18 +1,14 @@
 import { z } from 'zod';
+import { ApiKeyRecord, CreateApiKey, CreatedApiKeyRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, pageReply, type Route } from '../http';
 import type { IdentityParts } from '../identity/identity-parts';
-import { ApiKeyRecord } from '../identity/records';
-import { createApiKey, createApiKeyBody } from './create-api-key';
+import { createApiKey } from './create-api-key';
 import { getApiKey, listApiKeys } from './list-api-keys';
 import { revokeApiKey } from './revoke-api-key';
 
 const common = {
   tag: 'api-keys',
 } as const;
-
-const createdApiKey = ApiKeyRecord.extend({
-  key: z.string().meta({ description: 'The full key; it is never shown again' }),
-}).meta({ id: 'CreatedApiKey' });
 
 export function apiKeyRoutes(parts: IdentityParts): Route[] {
   return [
@@ -34,8 +30,10 @@ export function apiKeyRoutes(parts: IdentityParts): Route[] {
       description:
         'The key has the role and the mailboxes of the user who makes it, cut down to these scopes. Made with an API key, it expires no later than that key and is revoked together with it.',
       idempotency: 'gateway',
-      request: { body: createApiKeyBody },
-      responses: { 201: { description: 'The key, in full only here', schema: createdApiKey } },
+      request: { body: CreateApiKey },
+      responses: {
+        201: { description: 'The key, in full only here', schema: CreatedApiKeyRecord },
+      },
       handler: (context) => createApiKey(parts, context, context.body),
     }),
     defineRoute({

@@ -1,3 +1,4 @@
+import type { CreateApiKey } from '@dak/contracts/api';
 import {
   displayPrefix,
   ForbiddenError,
@@ -8,25 +9,12 @@ import {
   uuidv7,
   type Scope,
 } from '@dak/kernel';
-import { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
 import type { RouteReply } from '../http/route';
-import { nameField } from '../identity/fields';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
 import { toApiKeyRecord } from '../identity/records';
 import { lockParent } from './api-key-store';
-
-export const createApiKeyBody = z
-  .object({
-    name: nameField(),
-    scopes: z.array(z.enum(SCOPES)).min(1),
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional().meta({
-      description:
-        'Absent or null: never. A key that is made with another key expires no later than that one',
-    }),
-  })
-  .meta({ id: 'CreateApiKey' });
 
 /**
  * Makes a key of the caller; its full value is in this reply only. Made with a key, it ends with that key: it expires no
@@ -35,7 +23,7 @@ export const createApiKeyBody = z
 export function createApiKey(
   parts: IdentityParts,
   caller: IdentityCaller,
-  body: z.output<typeof createApiKeyBody>,
+  body: CreateApiKey,
 ): Promise<RouteReply> {
   const { organizationId, userId } = caller.principal;
   const expiresAt = body.expires_at == null ? null : new Date(body.expires_at);

@@ -1,6 +1,6 @@
+import type { CreateDepartment, UpdateDepartment } from '@dak/contracts/api';
 import { ConflictError, InvalidError, NotFoundError, uuidv7 } from '@dak/kernel';
 import { isUniqueViolation } from '@dak/platform/postgres';
-import type { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
 import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
@@ -8,13 +8,12 @@ import type { IdentityCaller } from '../identity/identity-caller';
 import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
 import { DEPARTMENT_INCLUDE, toDepartmentRecord } from '../identity/records';
 import { requireVersion } from '../identity/require-version';
-import type { createDepartmentBody, updateDepartmentBody } from './department-bodies';
 import { lockDepartment, lockUsers } from './department-store';
 
 export function createDepartment(
   parts: IdentityParts,
   caller: IdentityCaller,
-  body: z.output<typeof createDepartmentBody>,
+  body: CreateDepartment,
 ): Promise<RouteReply> {
   const { organizationId } = caller.principal;
   return changeIdentity(parts, caller, async (tx) => {
@@ -43,7 +42,7 @@ export function updateDepartment(
   parts: IdentityParts,
   caller: IdentityCaller,
   id: string,
-  body: z.output<typeof updateDepartmentBody>,
+  body: UpdateDepartment,
 ): Promise<RouteReply> {
   return changeExisting(parts, caller, id, async (tx, key) => {
     const row = await refuseDuplicate(

@@ -1,18 +1,18 @@
 import { z } from 'zod';
+import {
+  CreateDepartment,
+  DepartmentRecord,
+  PutDepartmentMembers,
+  UpdateDepartment,
+} from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, pageReply, type Route } from '../http';
 import type { IdentityParts } from '../identity/identity-parts';
-import { DepartmentRecord } from '../identity/records';
 import {
   createDepartment,
   deleteDepartment,
   putDepartmentMembers,
   updateDepartment,
 } from './change-department';
-import {
-  createDepartmentBody,
-  departmentMembersBody,
-  updateDepartmentBody,
-} from './department-bodies';
 import { getDepartment, listDepartments } from './list-departments';
 
 const common = { tag: 'departments' } as const;
@@ -38,7 +38,7 @@ export function departmentRoutes(parts: IdentityParts): Route[] {
       path: '/departments',
       summary: 'Create a department',
       idempotency: 'gateway',
-      request: { body: createDepartmentBody },
+      request: { body: CreateDepartment },
       responses: { 201: { description: 'The department', schema: DepartmentRecord } },
       handler: (context) => createDepartment(parts, context, context.body),
     }),
@@ -60,7 +60,7 @@ export function departmentRoutes(parts: IdentityParts): Route[] {
       path: '/departments/{id}',
       summary: 'Update a department',
       versioned: true,
-      request: { params: idParams, body: updateDepartmentBody },
+      request: { params: idParams, body: UpdateDepartment },
       responses,
       handler: (context) => updateDepartment(parts, context, context.params.id, context.body),
     }),
@@ -70,7 +70,7 @@ export function departmentRoutes(parts: IdentityParts): Route[] {
       path: '/departments/{id}/members',
       summary: 'Replace department members',
       versioned: true,
-      request: { params: idParams, body: departmentMembersBody },
+      request: { params: idParams, body: PutDepartmentMembers },
       responses,
       handler: (context) =>
         putDepartmentMembers(parts, context, context.params.id, context.body.user_ids),

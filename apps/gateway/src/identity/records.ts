@@ -1,74 +1,11 @@
-import { z } from 'zod';
-import { ROLES, SCOPES } from '@dak/kernel';
+import type {
+  ApiKeyRecord,
+  DepartmentRecord,
+  OrganizationRecord,
+  SwitchState,
+  UserRecord,
+} from '@dak/contracts/api';
 import type { Prisma } from '../generated/prisma/client';
-
-const timestamp = z.iso.datetime();
-
-/** State of something that can be held and resumed. */
-export const SWITCH_STATES = ['run', 'hold'] as const;
-export type SwitchState = (typeof SWITCH_STATES)[number];
-
-export const UserRecord = z
-  .object({
-    id: z.uuid(),
-    email: z.string(),
-    display_name: z.string(),
-    role: z.enum(ROLES),
-    department_ids: z.array(z.uuid()),
-    active: z.boolean(),
-    invited: z.boolean().meta({ description: 'True until the person has set a password' }),
-    last_login_at: timestamp.nullable(),
-    version: z.int(),
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
-  .meta({ id: 'User' });
-
-export const DepartmentRecord = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    description: z.string(),
-    user_ids: z.array(z.uuid()),
-    version: z.int(),
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
-  .meta({ id: 'Department' });
-
-export const ApiKeyRecord = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    scopes: z.array(z.enum(SCOPES)),
-    prefix: z.string().meta({ description: 'Its first characters, to recognize it by' }),
-    expires_at: timestamp.nullable(),
-    created_at: timestamp,
-    created_by: z.uuid(),
-    parent_id: z.uuid().nullable().meta({ description: 'The key with which it was made' }),
-    last_used_at: timestamp.nullable().meta({ description: 'Exact to a minute' }),
-    revoked_at: timestamp.nullable(),
-  })
-  .meta({ id: 'ApiKey' });
-
-export const OrganizationRecord = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    status: z.enum(['active', 'suspended']),
-    time_zone: z.string(),
-    default_from_name: z.string().nullable(),
-    retention_days: z.int().nullable(),
-    storage_bytes: z
-      .int()
-      .nullable()
-      .meta({ description: 'Mail and files beyond it are refused; null = no limit' }),
-    outgoing: z.enum(SWITCH_STATES).meta({ description: 'hold: its outgoing mail waits' }),
-    version: z.int(),
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
-  .meta({ id: 'Organization' });
 
 /** Columns and relations a user is read with. */
 export const USER_INCLUDE = {
@@ -77,12 +14,12 @@ export const USER_INCLUDE = {
 
 type UserRow = Prisma.UserAccountGetPayload<{ include: typeof USER_INCLUDE }>;
 
-export function toUserRecord(row: UserRow): z.infer<typeof UserRecord> {
+export function toUserRecord(row: UserRow): UserRecord {
   return {
     id: row.id,
     email: row.email,
     display_name: row.displayName,
-    role: row.role as z.infer<typeof UserRecord>['role'],
+    role: row.role as UserRecord['role'],
     department_ids: row.memberships.map((membership) => membership.departmentId),
     active: row.active,
     invited: row.passwordHash === null,
@@ -99,7 +36,7 @@ export const DEPARTMENT_INCLUDE = {
 
 type DepartmentRow = Prisma.DepartmentGetPayload<{ include: typeof DEPARTMENT_INCLUDE }>;
 
-export function toDepartmentRecord(row: DepartmentRow): z.infer<typeof DepartmentRecord> {
+export function toDepartmentRecord(row: DepartmentRow): DepartmentRecord {
   return {
     id: row.id,
     name: row.name,
@@ -111,11 +48,11 @@ export function toDepartmentRecord(row: DepartmentRow): z.infer<typeof Departmen
   };
 }
 
-export function toApiKeyRecord(row: Prisma.ApiKeyGetPayload<object>): z.infer<typeof ApiKeyRecord> {
+export function toApiKeyRecord(row: Prisma.ApiKeyGetPayload<object>): ApiKeyRecord {
   return {
     id: row.id,
     name: row.name,
-    scopes: row.scopes as z.infer<typeof ApiKeyRecord>['scopes'],
+    scopes: row.scopes as ApiKeyRecord['scopes'],
     prefix: row.prefix,
     expires_at: row.expiresAt?.toISOString() ?? null,
     created_at: row.createdAt.toISOString(),
@@ -128,7 +65,7 @@ export function toApiKeyRecord(row: Prisma.ApiKeyGetPayload<object>): z.infer<ty
 
 export function toOrganizationRecord(
   row: Prisma.OrganizationGetPayload<object>,
-): z.infer<typeof OrganizationRecord> {
+): OrganizationRecord {
   return {
     id: row.id,
     name: row.name,

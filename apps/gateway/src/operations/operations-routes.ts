@@ -1,24 +1,9 @@
-import { z } from 'zod';
+import { ChangeOperations, OperationsRecord } from '@dak/contracts/api';
 import { defineRoute, type Route } from '../http';
 import type { IdentityParts } from '../identity/identity-parts';
-import { SWITCH_STATES } from '../identity/records';
 import { changeOperations, readOperations } from './switches';
 
 const platform = { tag: 'platform' } as const;
-
-const switchState = z.enum(SWITCH_STATES);
-
-export const OperationsRecord = z
-  .object({
-    outgoing: switchState.meta({ description: 'hold: outgoing mail of all organizations waits' }),
-    webhooks: switchState.meta({ description: 'hold: webhooks of all organizations wait' }),
-    updated_at: z.iso.datetime(),
-  })
-  .meta({ id: 'Operations' });
-
-export const changeOperationsBody = z
-  .object({ outgoing: switchState.optional(), webhooks: switchState.optional() })
-  .meta({ id: 'ChangeOperations' });
 
 const responses = { 200: { description: 'The switches', schema: OperationsRecord } };
 
@@ -44,7 +29,7 @@ export function operationsRoutes(parts: IdentityParts): Route[] {
       description:
         'Holds within seconds, on every replica and over restarts. What is accepted meanwhile waits; nothing is lost or sent twice. `run` lets it go on.',
       unknownFields: 'refuse',
-      request: { body: changeOperationsBody },
+      request: { body: ChangeOperations },
       responses,
       handler: (context) => changeOperations(parts, context, context.body),
     }),

@@ -4,7 +4,7 @@ import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
 import type { IdentityCaller } from '../identity/identity-caller';
 import type { IdentityParts } from '../identity/identity-parts';
-import type { SwitchState } from '../identity/records';
+import type { SwitchState } from '@dak/contracts/api';
 import { runOnce } from '../idempotency/run-once';
 
 /** The deployment's stop switches. */

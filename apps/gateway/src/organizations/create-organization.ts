@@ -1,5 +1,5 @@
+import type { CreateOrganization } from '@dak/contracts/api';
 import { uuidv7 } from '@dak/kernel';
-import type { z } from 'zod';
 import { actorOf, type AuditActor } from '../audit/audit-entry';
 import { auditSource } from '../audit/audit-log';
 import type { GatewayTransaction } from '../database/gateway-store';
@@ -10,13 +10,12 @@ import { toOrganizationRecord } from '../identity/records';
 import { runOnce } from '../idempotency/run-once';
 import { createInvite, NO_INVITE } from '../users/create-invite';
 import { insertUser } from '../users/create-user';
-import type { createOrganizationBody } from './organization-bodies';
 
 /** A new tenant with its first admin. */
 export async function createOrganization(
   parts: IdentityParts,
   caller: IdentityCaller,
-  body: z.output<typeof createOrganizationBody>,
+  body: CreateOrganization,
 ): Promise<RouteReply> {
   const { email, password } = body.admin;
   const passwordHash = password === undefined ? null : await parts.passwords.hash(email, password);

@@ -1,17 +1,18 @@
 import { z } from 'zod';
+import {
+  AdministerOrganization,
+  CreatedOrganizationRecord,
+  CreateOrganization,
+  ListOrganizations,
+  OrganizationRecord,
+  OwnedDomainsRecord,
+  PutDomains,
+  UpdateOrganization,
+} from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, pageReply, type Route } from '../http';
 import type { IdentityParts } from '../identity/identity-parts';
-import { OrganizationRecord } from '../identity/records';
 import { createOrganization } from './create-organization';
 import { getAnyOrganization, getOwnOrganization, listOrganizations } from './list-organizations';
-import {
-  administerOrganizationBody,
-  createdOrganization,
-  createOrganizationBody,
-  ownedDomains,
-  putDomainsBody,
-  updateOrganizationBody,
-} from './organization-bodies';
 import { putOrganizationDomains } from './put-domains';
 import { administerOrganization, updateOrganization } from './update-organization';
 
@@ -39,7 +40,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       method: 'PATCH',
       summary: 'Update organization settings',
       versioned: true,
-      request: { body: updateOrganizationBody },
+      request: { body: UpdateOrganization },
       handler: (context) => updateOrganization(parts, context, context.body),
     }),
     defineRoute({
@@ -48,7 +49,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       path: '/admin/organizations',
       summary: 'List organizations',
       request: {
-        query: z.object({ ...pageFields, status: z.enum(['active', 'suspended']).optional() }),
+        query: z.object({ ...pageFields, ...ListOrganizations.shape }),
       },
       responses: {
         200: { description: 'A page of organizations', schema: pageOf(OrganizationRecord) },
@@ -64,8 +65,8 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       description:
         'Without a password the reply has an invite token for the admin. The domains are granted without DNS.',
       idempotency: 'gateway',
-      request: { body: createOrganizationBody },
-      responses: { 201: { description: 'The organization', schema: createdOrganization } },
+      request: { body: CreateOrganization },
+      responses: { 201: { description: 'The organization', schema: CreatedOrganizationRecord } },
       handler: (context) => createOrganization(parts, context, context.body),
     }),
     defineRoute({
@@ -90,7 +91,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
         '`outgoing: hold` lets outgoing mail alone wait. ' +
         'With storage_bytes full, inbound mail is deferred (452), and mail, uploads and imports are refused (storage_full).',
       versioned: true,
-      request: { params: idParams, body: administerOrganizationBody },
+      request: { params: idParams, body: AdministerOrganization },
       responses: { 200: { description: 'The organization', schema: OrganizationRecord } },
       handler: (context) => administerOrganization(parts, context, context.params.id, context.body),
     }),
@@ -101,8 +102,8 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       summary: "Replace an organization's domains",
       description:
         'Granted without DNS. A domain that is left out is no longer theirs: mail to it is refused (550) and none leaves from it. What they have pending stays so.',
-      request: { params: idParams, body: putDomainsBody },
-      responses: { 200: { description: 'The domains', schema: ownedDomains } },
+      request: { params: idParams, body: PutDomains },
+      responses: { 200: { description: 'The domains', schema: OwnedDomainsRecord } },
       handler: (context) =>
         putOrganizationDomains(parts, context, context.params.id, context.body.domains),
     }),

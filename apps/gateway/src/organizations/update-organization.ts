@@ -1,5 +1,5 @@
+import type { AdministerOrganization, UpdateOrganization } from '@dak/contracts/api';
 import { NotFoundError, ConflictError, type Principal } from '@dak/kernel';
-import type { z } from 'zod';
 import { actorOf } from '../audit/audit-entry';
 import { auditSource } from '../audit/audit-log';
 import { missingScope } from '../http';
@@ -10,13 +10,12 @@ import { toOrganizationRecord } from '../identity/records';
 import { requireVersion } from '../identity/require-version';
 import { runOnce } from '../idempotency/run-once';
 import { selectErasure } from '../retention/erasure-store';
-import type { administerOrganizationBody, updateOrganizationBody } from './organization-bodies';
 
 /** The organization's own settings. */
 export async function updateOrganization(
   parts: IdentityParts,
   caller: IdentityCaller,
-  body: z.output<typeof updateOrganizationBody>,
+  body: UpdateOrganization,
 ): Promise<RouteReply> {
   const { organizationId } = caller.principal;
   const reply = await changeIdentity(parts, caller, async (tx) => {
@@ -68,7 +67,7 @@ export async function administerOrganization(
   parts: IdentityParts,
   caller: IdentityCaller,
   organizationId: string,
-  body: z.output<typeof administerOrganizationBody>,
+  body: AdministerOrganization,
 ): Promise<RouteReply> {
   if (organizationId === caller.principal.organizationId && body.status === 'suspended') {
     throw new ConflictError(

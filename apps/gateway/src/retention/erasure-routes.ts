@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConflictError, NotFoundError, RefusedError } from '@dak/kernel';
 import { z } from 'zod';
+import { nameShape } from '@dak/contracts/requests';
 import { auditSource } from '../audit/audit-log';
 import { defineRoute, idParams, type Route } from '../http';
-import { nameField } from '../identity/fields';
 import type { IdentityCaller } from '../identity/identity-caller';
 import type { IdentityParts } from '../identity/identity-parts';
 import { insertErasure, lockOrganization, selectErasure } from './erasure-store';
@@ -25,7 +25,7 @@ const ErasureRecord = z
 
 const eraseBody = z
   .object({
-    name: nameField().meta({ description: 'Of the organization, so that it is the right one' }),
+    name: nameShape.meta({ description: 'Of the organization, so that it is the right one' }),
   })
   .meta({ id: 'EraseOrganization' });
 

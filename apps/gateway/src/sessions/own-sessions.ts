@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { OwnSessionRecord } from '@dak/contracts/api';
 import { NotFoundError, type Principal } from '@dak/kernel';
 import type { Page } from '@dak/platform/paging';
 import { auditSource } from '../audit/audit-log';
@@ -7,21 +7,12 @@ import type { Session } from '../generated/prisma/client';
 import type { IdentityParts } from '../identity/identity-parts';
 import { pageById, type ListQuery } from '../identity/list-page';
 
-export const SessionRecord = z
-  .object({
-    id: z.uuid(),
-    created_at: z.iso.datetime(),
-    address: z.string().nullable().meta({ description: 'Client address of the sign-in' }),
-    current: z.boolean().meta({ description: 'Whether it is the one that asks' }),
-  })
-  .meta({ id: 'OwnSession' });
-
 /** The sessions of the caller that go on, oldest first. */
 export function listOwnSessions(
   parts: IdentityParts,
   { organizationId, userId, credentialId }: Principal,
   query: ListQuery,
-): Promise<Page<z.infer<typeof SessionRecord>>> {
+): Promise<Page<OwnSessionRecord>> {
   const where = {
     organizationId,
     userId,

@@ -1,27 +1,23 @@
 import { z } from 'zod';
+import {
+  AcceptInvite,
+  ChangePassword,
+  OwnSessionRecord,
+  SessionRecord,
+  SignIn,
+} from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, pageReply, type Route } from '../http';
-import { emailField, passwordField } from '../identity/fields';
-import { UserRecord } from '../identity/records';
 import { acceptInvite } from './accept-invite';
 import { changePassword } from './change-password';
 import { login, type SessionParts } from './login';
-import { endOwnSession, listOwnSessions, SessionRecord } from './own-sessions';
+import { endOwnSession, listOwnSessions } from './own-sessions';
 import { logout } from './logout';
 import { refresh } from './refresh';
-
-const sessionReply = z
-  .object({
-    access_token: z.string(),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int().meta({ description: 'Seconds' }),
-    user: UserRecord,
-  })
-  .meta({ id: 'Session' });
 
 const begun = {
   200: {
     description: 'The access token; the refresh token is in the cookie',
-    schema: sessionReply,
+    schema: SessionRecord,
     headers: { 'Set-Cookie': 'dak_refresh, HttpOnly, SameSite=Strict' },
   },
 };
@@ -40,7 +36,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       method: 'POST',
       path: '/auth/login',
       summary: 'Sign in',
-      request: { body: z.object({ email: emailField(), password: z.string().min(1).max(200) }) },
+      request: { body: SignIn },
       responses: begun,
       handler: (context) => login(parts, context, context.body),
     }),
@@ -67,9 +63,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       method: 'POST',
       path: '/auth/accept-invite',
       summary: 'Accept an invitation',
-      request: {
-        body: z.object({ token: z.string().min(1).max(200), password: passwordField() }),
-      },
+      request: { body: AcceptInvite },
       responses: begun,
       handler: (context) => acceptInvite(parts, context, context.body),
     }),
@@ -80,7 +74,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       summary: 'List your sessions',
       description: 'Those that go on, with the client address that each began from.',
       request: { query: z.object(pageFields) },
-      responses: { 200: { description: 'A page of sessions', schema: pageOf(SessionRecord) } },
+      responses: { 200: { description: 'A page of sessions', schema: pageOf(OwnSessionRecord) } },
       handler: async ({ principal, query, url }) =>
         pageReply(url, await listOwnSessions(parts, principal, query)),
     }),
@@ -100,7 +94,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       summary: 'Change your password',
       description: 'All other sessions of the person end, and their open invites.',
       maxBodyBytes: SMALL_BODY,
-      request: { body: z.object({ current: z.string().min(1).max(200), new: passwordField() }) },
+      request: { body: ChangePassword },
       responses: { 204: { description: 'Changed' } },
       handler: (context) => changePassword(parts, context, context.body),
     }),

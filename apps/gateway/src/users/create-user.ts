@@ -1,6 +1,6 @@
+import type { CreateUser } from '@dak/contracts/api';
 import { ConflictError, uuidv7 } from '@dak/kernel';
 import { isUniqueViolation } from '@dak/platform/postgres';
-import type { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
 import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
@@ -9,7 +9,6 @@ import { toUserRecord, USER_INCLUDE } from '../identity/records';
 import type { IdentityCaller } from '../identity/identity-caller';
 import { requireDepartments } from './require-departments';
 import { createInvite, NO_INVITE } from './create-invite';
-import type { createUserBody } from './user-bodies';
 
 export interface NewUser {
   email: string;
@@ -24,7 +23,7 @@ export interface NewUser {
 export async function createUser(
   parts: IdentityParts,
   caller: IdentityCaller,
-  body: z.output<typeof createUserBody>,
+  body: CreateUser,
 ): Promise<RouteReply> {
   const passwordHash =
     body.password === undefined ? null : await parts.passwords.hash(body.email, body.password);

@@ -1,5 +1,5 @@
+import type { UpdateUser } from '@dak/contracts/api';
 import { ConflictError, ForbiddenError, NotFoundError } from '@dak/kernel';
-import type { z } from 'zod';
 import { auditSource } from '../audit/audit-log';
 import type { GatewayTransaction } from '../database/gateway-store';
 import type { RouteReply } from '../http/route';
@@ -8,10 +8,9 @@ import { changeIdentity, type IdentityParts } from '../identity/identity-parts';
 import { toUserRecord, USER_INCLUDE } from '../identity/records';
 import { requireVersion } from '../identity/require-version';
 import { requireDepartments } from './require-departments';
-import type { updateUserBody } from './user-bodies';
 import { lockAdmins } from './user-store';
 
-type Body = z.output<typeof updateUserBody>;
+type Body = UpdateUser;
 
 /** Changes a person; their keys and sessions follow with the next request. */
 export function updateUser(

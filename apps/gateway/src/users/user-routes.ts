@@ -1,5 +1,13 @@
 import { z } from 'zod';
 import {
+  CreatedUserRecord,
+  CreateUser,
+  InviteRecord,
+  ListUsers,
+  UpdateUser,
+  UserRecord,
+} from '@dak/contracts/api';
+import {
   defineRoute,
   idParams,
   pageFields,
@@ -9,12 +17,10 @@ import {
   type Route,
 } from '../http';
 import type { IdentityParts } from '../identity/identity-parts';
-import { UserRecord } from '../identity/records';
 import { createUser } from './create-user';
 import { inviteUser } from './invite-user';
 import { getUser, listUsers } from './list-users';
 import { updateUser } from './update-user';
-import { createdUser, createUserBody, inviteFields, updateUserBody } from './user-bodies';
 
 export function userRoutes(parts: IdentityParts): Route[] {
   return [
@@ -26,8 +32,7 @@ export function userRoutes(parts: IdentityParts): Route[] {
       request: {
         query: z.object({
           ...pageFields,
-          q: z.string().max(200).optional().meta({ description: 'Part of name or address' }),
-          role: z.enum(['user', 'admin', 'superadmin']).optional(),
+          ...ListUsers.shape,
           active: queryBoolean().optional(),
         }),
       },
@@ -42,8 +47,8 @@ export function userRoutes(parts: IdentityParts): Route[] {
       description: 'The invite_token is shown to sessions only.',
       tag: 'users',
       idempotency: 'gateway',
-      request: { body: createUserBody },
-      responses: { 201: { description: 'The user', schema: createdUser } },
+      request: { body: CreateUser },
+      responses: { 201: { description: 'The user', schema: CreatedUserRecord } },
       handler: (context) => createUser(parts, context, context.body),
     }),
     defineRoute({
@@ -66,7 +71,7 @@ export function userRoutes(parts: IdentityParts): Route[] {
         'Role, departments and deactivation take effect on all their keys and sessions with the next request. The last admin cannot be demoted or deactivated (409).',
       tag: 'users',
       versioned: true,
-      request: { params: idParams, body: updateUserBody },
+      request: { params: idParams, body: UpdateUser },
       responses: { 200: { description: 'The user', schema: UserRecord } },
       handler: (context) => updateUser(parts, context, context.params.id, context.body),
     }),
@@ -78,7 +83,7 @@ export function userRoutes(parts: IdentityParts): Route[] {
       tag: 'users',
       idempotency: 'gateway',
       request: { params: idParams },
-      responses: { 201: { description: 'A one-use token', schema: z.object(inviteFields) } },
+      responses: { 201: { description: 'A one-use token', schema: InviteRecord } },
       handler: (context) => inviteUser(parts, context, context.params.id),
     }),
   ];

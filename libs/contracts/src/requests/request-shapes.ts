@@ -21,15 +21,16 @@ export const utcTime = z.iso
   .meta({ description: 'RFC 3339' });
 
 /** Without line breaks and other control characters, and without the white space around it. */
-export const lineShape = (max: number) => {
-  const sentence = `must be one line of 1 to ${max} characters.`;
-  return z
+export const lineShape = (max: number, sentence = `must be one line of 1 to ${max} characters.`) =>
+  z
     .string()
     .trim()
     .min(1)
     .max(max)
-    .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), sentence);
-};
+    .refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text) && text.isWellFormed(), sentence);
+
+/** The name of a person, a key, a department or an organization. */
+export const nameShape = lineShape(200, 'must not hold line breaks or control characters.');
 
 /** Without U+0000 and halves of surrogate pairs, which the database cannot hold. */
 export const textShape = z.string().overwrite((text) => text.toWellFormed().replaceAll('\0', ''));
@@ -43,6 +44,28 @@ export const longTextShape = (maxBytes: number, code: ErrorCode<'too_large'>, hi
     (text) => text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes,
     fault<'too_large'>(code, `must not be larger than ${maxBytes} bytes. ${hint}`, 'too_large'),
   );
+
+/** Text of several lines. */
+export const linesShape = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(
+      (text) => !/[^\P{Cc}\t\n\r]/u.test(text) && text.isWellFormed(),
+      'must not hold control characters.',
+    );
+
+/** Compared without regard to case; stored in lower case. */
+export const emailShape = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email())
+  .meta({ format: 'email' });
+
+/** NIST SP 800-63B §3.1.1.2: length counts, composition rules do not. */
+export const passwordShape = z.string().min(10).max(200);
 
 /** A name of the IANA time zone database, not an offset: PostgreSQL reads the sign of offsets the other way round (POSIX). */
 export const timeZoneShape = z

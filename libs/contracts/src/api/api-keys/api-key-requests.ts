@@ -1,0 +1,16 @@
+import { SCOPES } from '@dak/kernel';
+import { z } from 'zod';
+import { nameShape } from '../../requests';
+
+export const CreateApiKey = z
+  .object({
+    name: nameShape,
+    scopes: z.array(z.enum(SCOPES)).min(1),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().meta({
+      description:
+        'Absent or null: never. A key that is made with another key expires no later than that one',
+    }),
+  })
+  .meta({ id: 'CreateApiKey' });
+
+export type CreateApiKey = z.output<typeof CreateApiKey>;

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { AUDIT_OUTCOMES } from './audit-records';
+
+const word = z.string().max(100).optional();
+const time = z.iso.datetime({ offset: true }).optional();
+
+/** Which page, says the route. */
+export const ListAudit = z.object({
+  action: word.meta({ examples: ['api_key.revoked'] }),
+  actor: word.meta({ description: 'Id of a user or key' }),
+  target: word.meta({ description: 'Id of what was changed' }),
+  outcome: z.enum(AUDIT_OUTCOMES).optional(),
+  from: time,
+  to: time.meta({ description: 'Exclusive' }),
+});

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { id, timestamp } from '../record-shapes';
+import { UserRecord } from '../users/user-records';
+
+/** The answer to a sign-in. */
+export const SessionRecord = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int().meta({ description: 'Seconds' }),
+    user: UserRecord,
+  })
+  .meta({ id: 'Session' });
+
+export const OwnSessionRecord = z
+  .object({
+    id,
+    created_at: timestamp,
+    address: z.string().nullable().meta({ description: 'Client address of the sign-in' }),
+    current: z.boolean().meta({ description: 'Whether it is the one that asks' }),
+  })
+  .meta({ id: 'OwnSession' });
+
+export type OwnSessionRecord = z.infer<typeof OwnSessionRecord>;

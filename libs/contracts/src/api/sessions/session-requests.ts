@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { emailShape, passwordShape } from '../../requests';
+
+/** As it was given once; a rule that came later does not lock its owner out. */
+const knownSecret = z.string().min(1).max(200);
+
+export const SignIn = z.object({ email: emailShape, password: knownSecret });
+export const AcceptInvite = z.object({ token: knownSecret, password: passwordShape });
+export const ChangePassword = z.object({ current: knownSecret, new: passwordShape });
