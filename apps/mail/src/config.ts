@@ -21,7 +21,7 @@ const MAIL_VARIABLES = [
   'DAK_MAIL_GRPC_PORT',
 ] as const satisfies readonly VariableName[];
 
-/** What a mail service of its own cannot do without. */
+/** Variables that a separately started mail service requires. */
 const NEEDED = {
   ...SERVICE_NEEDS,
   DAK_MAIL_DATABASE_URL: 'the database that the migration command made',

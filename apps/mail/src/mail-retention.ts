@@ -5,7 +5,7 @@ import { openDirectoryAlone, type DirectoryAlone } from '@dak/platform/tenant-di
 import { createRetentionHandlers } from './retention/handlers';
 import { mailTenants } from './tenant-directory';
 
-/** What of the mail service removes mail, by itself. */
+/** The mail service's retention, which can run on its own. */
 export function createMailRetention(options: {
   databaseUrl: string;
   blobs: BlobStore;

@@ -8,7 +8,7 @@ import { readMailConfig, type MailConfig } from './config';
 import { openBlobs } from './db/open-blobs';
 import { createMailService } from './service';
 
-/** The mail service as a process of its own, answering gRPC. */
+/** The mail service as a separate process, serving gRPC. */
 function start(config: MailConfig, environment: NodeJS.ProcessEnv): Promise<Running> {
   return startServiceProcess({
     name: 'mail',

@@ -126,7 +126,7 @@ export interface MailServiceOptions {
   readingWorkerFile: string;
   /** Where files lie while they are read. */
   temporaryFolder: string;
-  /** Of this process alone; holds its name and what the next hop accepted until it is committed. */
+  /** Folder of this process alone, with its name and its journal of acceptances. */
   journalFolder: string;
 }
 

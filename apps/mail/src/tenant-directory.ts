@@ -8,10 +8,10 @@ import { saveMailSettings } from './mailboxes/organizations/mail-settings-store'
 import { unlessBackedUp } from './retention/sweep-blobs';
 import { endRulesOfKey } from './rules/definition/end-key';
 
-/** Before it is looked again whether a backup still copies blobs. */
+/** Before checking again whether a backup still copies blobs. */
 const BACKUP_WAIT_MS = 2_000;
 
-/** What the mail service does with announcements of the gateway. */
+/** Handles the gateway's announcements in the mail service. */
 export function mailTenants(deps: {
   database: Database;
   blobs: BlobStore;
@@ -28,14 +28,14 @@ export function mailTenants(deps: {
       if (isFirst) await grantFirstDomains(tx, organizationId, firstDomains, clock());
       return onReleased;
     },
-    // Rules look up what their owners may do now, each time they run.
+    // Rules look up their owners' current permissions on every run.
     onPerson: nothingToDo,
     async onKeyEnd(tx, organizationId, keyId) {
       await endRulesOfKey(tx, organizationId, keyId);
       return undefined;
     },
     stopSwitch: { name: 'outgoing', onSwitched: onReleased },
-    // What is removed here is what others have to forget.
+    // Removed records must also be forgotten by other services.
     forget: null,
     async onErase(_tx, organizationId) {
       return async (isDone) => {

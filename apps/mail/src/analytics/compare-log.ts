@@ -7,7 +7,7 @@ import type { Database } from '@dak/platform/postgres';
 import { journalEntry, type JournalEntry } from './journal-entry';
 import { selectEntries } from './model-store';
 
-/** How the journal compares with what the log still holds. */
+/** How the journal compares with the events still in the log. */
 export interface LogComparison {
   /** Events in the log of which something is counted. */
   read: number;
@@ -16,7 +16,7 @@ export interface LogComparison {
   different: string[];
 }
 
-/** Reads for comparisons only; it begins anew each time. */
+/** A group used only for comparisons; it starts from the beginning each time. */
 const GROUP = 'analytics-comparison';
 const CONCURRENCY = 64;
 const BATCH = 500;
@@ -26,7 +26,7 @@ const PATIENCE_MS = 5_000;
 const LISTED = 100;
 
 /**
- * Reads the log from where it begins and looks every event up in the journal. The log forgets; what
+ * Reads the log from its beginning and looks up every event in the journal. The log forgets; what
  * it has forgotten is in the journal alone.
  */
 export async function compareWithLog(

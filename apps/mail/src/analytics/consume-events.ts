@@ -16,7 +16,7 @@ const PAUSE_MS = 400;
 
 export interface AnalyticsConsumer {
   start(): Promise<void>;
-  /** Resolves when what was being taken in is committed. */
+  /** Resolves when events in progress are committed. */
   stop(): Promise<void>;
 }
 

@@ -7,14 +7,14 @@ export interface ConversationState {
   readonly departmentId: string | null;
   readonly assigneeType: string | null;
   readonly assigneeId: string | null;
-  /** `unknown` until an event tells, when the history begins in the middle. */
+  /** `unknown` until an event says, if the history starts midway. */
   readonly status: string;
   readonly disposition: string;
   readonly mergedIntoId: string | null;
   readonly inBacklog: boolean;
   /** Since when it is unresolved; null when it is not, or when its beginning is not known. */
   readonly unresolvedSince: string | null;
-  /** The first message of a person that nobody has answered yet. */
+  /** A person's first message that has not been answered yet. */
   readonly awaitingSince: string | null;
   readonly isAnswered: boolean;
 }

@@ -8,7 +8,7 @@ import { bucketsOf, groupsOf, numbersOf, totalOf, type Group } from './numbers';
 import { selectNumbers, type NumberRows } from './numbers-store';
 import { resolveRange, type TimeRange } from './range-store';
 
-/** Totals, a series and what they are made up of. */
+/** Totals, a series and their breakdown. */
 export async function getOverview(
   { database, clock }: AnalyticsDeps,
   request: GetOverviewRequest,
@@ -57,7 +57,7 @@ export function rangeRecord({ from, to, granularity, timeZone }: TimeRange) {
   return { from, to, granularity, time_zone: timeZone };
 }
 
-/** Null for nobody. */
+/** Null for unassigned. */
 export function personOf(
   rows: Pick<NumberRows, 'people'>,
   { key: id, type }: Pick<Group, 'key' | 'type'>,

@@ -23,7 +23,7 @@ const DIMENSIONS: Record<ReportName, readonly Dimension[]> = {
   workload: ['actor', 'assignee'],
 };
 
-/** @throws NotFoundError for a report that there is not */
+/** @throws NotFoundError for an unknown report */
 export async function getReport(
   { database, clock }: AnalyticsDeps,
   request: GetReportRequest,

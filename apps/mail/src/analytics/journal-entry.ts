@@ -45,7 +45,7 @@ export interface ReceivedFacts {
   readonly kind: string;
   readonly new: boolean;
   readonly imported: boolean;
-  /** Of the conversation, after the message joined it. */
+  /** State of the conversation after the message joined it. */
   readonly status: string;
   /** SPF, DKIM and DMARC verdict between slashes; null when none was evaluated. */
   readonly authentication: string | null;

@@ -4,7 +4,7 @@ import type { ConversationState } from './conversation-state';
 import type { EntryContent, JournalEntry } from './journal-entry';
 import type { Fact } from './project-entry';
 
-/** Which rows of an organization are the model, and what is in it. */
+/** Which rows of an organization are its current model, and its contents. */
 export interface ModelRow {
   organization_id: string;
   generation: number;
@@ -134,7 +134,7 @@ export async function selectJournal(
   return rows.map((row) => ({ position: row.position, entry: toEntry(row) }));
 }
 
-/** What the journal has of these events, by `organization:event`. */
+/** The journal's entries of these events, by `organization:event`. */
 export async function selectEntries(
   tx: SqlExecutor,
   events: readonly Pick<JournalEntry, 'organizationId' | 'eventId'>[],

@@ -6,7 +6,7 @@ import type { Measure } from './project-entry';
 import type { TimeRange } from './range-store';
 import { readingScope } from './reading-scope-sql';
 
-/** What numbers are told apart by. `total` is everything, `actor` whoever did it. */
+/** Dimensions of the figures. `total` is everything, `actor` the one who acted. */
 export type Dimension = 'total' | 'bucket' | 'mailbox' | 'department' | 'assignee' | 'actor';
 
 /** A group of a dimension: its number, id or null; people also have a type. */

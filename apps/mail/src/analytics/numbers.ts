@@ -2,7 +2,7 @@ import type { OverviewRecord } from '@dak/contracts/api';
 import type { CountRow, Dimension, NumberRows, SampleRow } from './numbers-store';
 import type { Measure } from './project-entry';
 
-/** What the API shows of one group. */
+/** One group as the API shows it. */
 export type Numbers = OverviewRecord['totals'];
 export type Durations = Numbers['first_response_seconds'];
 

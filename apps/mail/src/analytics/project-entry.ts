@@ -7,7 +7,7 @@ import {
 } from './conversation-state';
 import type { ChangeFacts, JournalEntry, ReceivedFacts } from './journal-entry';
 
-/** What is counted. */
+/** The counters. */
 export type Measure =
   | 'received'
   | 'received_automatic'
@@ -54,7 +54,7 @@ const NO_COMPLAINT: ReadonlySet<string> = new Set(['not-spam', 'auth-failure', '
 const BY_PEOPLE: ReadonlySet<string> = new Set(['human', 'list']);
 
 /**
- * What one event does to its conversation and to the numbers. Pure: the model is this function over
+ * The effect of one event on its conversation and on the figures. Pure: the model is this function over
  * the journal, in order per conversation. `state` is null before the first event of a conversation and
  * for events of none.
  */
@@ -80,7 +80,7 @@ function placeless(entry: JournalEntry): ConversationState | null {
   return unknownConversation(entry, conversationId, mailboxId);
 }
 
-/** What is counted of an event whatever the conversation is like. */
+/** Counts of an event that do not depend on the conversation's state. */
 function drafts({ content }: JournalEntry): Draft[] {
   switch (content.kind) {
     case 'mail.sent': {
@@ -198,7 +198,7 @@ function changed(
 }
 
 /**
- * Merging and splitting move mail between conversations: what waits for an answer now is what the
+ * Merging and splitting move mail between conversations: the unanswered mail is now what the
  * change says. Where nothing does any more, the answer was counted in the other conversation.
  */
 function withMovedMail(state: ConversationState, facts: ChangeFacts): ConversationState {
@@ -209,7 +209,7 @@ function withMovedMail(state: ConversationState, facts: ChangeFacts): Conversati
   return { ...state, awaitingSince, isAnswered };
 }
 
-/** Adds what the change does to the backlog, under the old and the new department and assignee. */
+/** Adds the change's effect on the backlog, under the old and the new department and assignee. */
 function settle(
   before: ConversationState | null,
   next: ConversationState,

@@ -6,7 +6,7 @@ import { projectEntries } from './take-events';
 
 export interface RebuildReport {
   readonly organizationId: string;
-  /** Journal entries that the model is made of now. */
+  /** Journal entries the model now includes. */
   readonly entries: number;
 }
 
@@ -15,8 +15,8 @@ const CHUNK = 5_000;
 const LOCK_SPACE = 'dak:analytics';
 
 /**
- * Makes the model of an organization anew out of its journal, beside the one that is read, and puts
- * it in its place in one transaction. Events go on being taken in: what comes meanwhile is caught up
+ * Recomputes an organization's model from its journal, beside the current one, and swaps
+ * it in, in one transaction. Events continue to be counted: later ones are caught up
  * with, the last of it while the organization's consumer waits.
  * @param onEntries called with the number of entries after each transaction
  * @throws ConflictError when another rebuild of this organization runs

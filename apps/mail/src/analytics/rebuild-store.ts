@@ -20,7 +20,7 @@ export async function countJournal(database: Database): Promise<number> {
 
 const DELETE_CHUNK = 20_000;
 
-/** What an interrupted rebuild left, or the model before; readers of one statement do not miss it. */
+/** Leftovers of an interrupted rebuild, or the former model; single-statement readers do not miss it. */
 export async function removeOthers(database: Database, organizationId: string): Promise<void> {
   for (const table of ['analytics_fact', 'analytics_conversation', 'analytics_person']) {
     for (;;) {

@@ -7,7 +7,7 @@ import { personOf } from './get-overview';
 type Table = Pick<ReportRecord, 'columns' | 'rows'>;
 type Row = ReportRecord['rows'][number];
 
-/** What came in and went out, per bucket. */
+/** Mail received and sent, per bucket. */
 export function volumeTable(starts: readonly string[], rows: NumberRows): Table {
   return perBucket(starts, rows, (group) => ({
     received: group.count('received', 'received_automatic'),
@@ -49,7 +49,7 @@ export function deliverabilityTable(
   }));
 }
 
-/** Who did how much, and what is on whose desk at the end. */
+/** Work done per user, and open work per user at the end. */
 export function workloadTable(rows: NumberRows, written: readonly WrittenRow[]): Table {
   const acting = new Map(groupsOf(rows, 'actor').map((group) => [idOf(group), group]));
   const assigned = new Map(groupsOf(rows, 'assignee').map((group) => [idOf(group), group]));
@@ -135,7 +135,7 @@ function idOf({ type, key }: Pick<Group, 'type' | 'key'>): string {
   return `${type}:${key}`;
 }
 
-/** What nobody has stands last. */
+/** Unassigned comes last. */
 function byName(a: Row, b: Row): number {
   if ((a['id'] === null) !== (b['id'] === null)) return a['id'] === null ? 1 : -1;
   const [x, y] = [a, b].map((row) => `${row['name']}\n${row['type']}\n${row['id']}`) as [

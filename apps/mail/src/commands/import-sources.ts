@@ -8,14 +8,14 @@ import { archiveEntry } from '../receiving/import/archive-entry';
 import type { ImportType } from '../receiving/import/import-items';
 import { mboxParts } from './mbox-parts';
 
-/** Octets of one request, about: what is sent again when the connection breaks. */
+/** Approximate octets of one request, which is resent if the connection breaks. */
 const PART_BYTES = 48 * 1024 * 1024;
 
 /** One request of an import: a file or a part of it, or files as a tar that is made while it is sent. */
 export interface ImportSource {
   readonly name: string;
   readonly type: ImportType;
-  /** Octets of the files; what is sent is a little more. */
+  /** Octets of the files; slightly more is sent. */
   readonly sizeBytes: number;
   /** A new stream for each attempt; `onSent` gets octets of files as they go out. */
   open(onSent: (bytes: number) => void): AsyncIterable<Uint8Array>;
@@ -23,13 +23,13 @@ export interface ImportSource {
 
 interface FoundFile {
   path: string;
-  /** In the tar: it tells flags and folder. */
+  /** Path in the tar, which encodes flags and folder. */
   entryName: string;
   sizeBytes: number;
 }
 
 /**
- * What the paths of a command line hold: mbox files, single messages, archives, Maildirs and folders
+ * The contents of the command line's paths: mbox files, single messages, archives, Maildirs and folders
  * of any of them.
  * @throws InvalidError when a path is missing or holds no mail
  */

@@ -60,7 +60,7 @@ export interface InspectedDelivery {
   reason: string;
 }
 
-/** Reads a raw message with the code of the inbound pipeline and says what came out. Never throws. */
+/** Parses a raw message with the inbound pipeline's code and describes the result. Never throws. */
 export function inspectMessage(file: string, raw: Uint8Array): Inspection {
   const reading = readMessage(raw);
   return {

@@ -16,7 +16,7 @@ const MAX_TENANTS = 1000;
 const MAX_STATEMENTS = 50;
 
 /**
- * Reads held to their tenant by row-level security like everything else. What is asked while a round
+ * Reads held to their tenant by row-level security like everything else. Queries made while a round
  * trip is under way goes into the next one, as prepared statements behind one another, and the same
  * question from many callers is put once: it is asked after all of them came, so nobody gets an
  * answer that is older than the question. Rows are shared: they must not be changed.

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '@dak/platform/postgres';
 import { keep, registerDatabaseSize } from '@dak/platform/telemetry';
 
-/** States that `delivery_due` and `delivery_leased` index: what is finished is not counted. */
+/** States indexed by `delivery_due` and `delivery_leased`; finished deliveries are not counted. */
 const WAITING = `('held', 'scheduled', 'queued', 'deferred', 'uncertain')`;
 /** Nothing is counted further, so that a scrape costs the same whatever has piled up. */
 const MOST_COUNTED = 10_000;
@@ -35,7 +35,7 @@ const ORGANIZATIONS = `
       from waiting w
       left join organization o on o.organization_id = w.organization_id)`;
 
-/** What is due of an organization, in the order of an index for each priority. */
+/** An organization's due deliveries, in index order per priority. */
 const dueOf = (organization: string, limit: number) => `
   (values (0), (1), (2)) as p (priority)
   cross join lateral (
@@ -94,7 +94,7 @@ const VALUES = [
   },
 ];
 
-/** Mail as it came or went, and files uploaded for later mail: what is in the blob store, but for what is stored twice. */
+/** Raw mail and uploaded files: the blob store's contents, except duplicates. */
 const STORED = `
   select (coalesce((select sum(size_bytes) from conversation_tally), 0)
           + coalesce((select sum(size_bytes) from upload), 0))::float as value`;
@@ -120,7 +120,7 @@ const HELD = `
     join turn t on t.organization_id = d.organization_id
    group by 1`;
 
-/** Of a longer queue the first in the order of the index that it is taken by. */
+/** Limits a longer queue to the first rows in its index order. */
 const BY_STATE = `
   select state, count(*)::float as value
     from (select state

@@ -50,7 +50,7 @@ export function createAttemptRecorder(deps: {
       const { organizationId } = results[0]!.delivery;
       let group = groups.get(organizationId);
       if (group === undefined) {
-        // A group that is dropped here still finishes what it has.
+        // A group dropped here still finishes its entries.
         if (groups.size >= MAX_ORGANIZATIONS) groups.clear();
         group = open(organizationId);
         groups.set(organizationId, group);

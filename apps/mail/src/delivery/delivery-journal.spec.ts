@@ -13,7 +13,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const file = () => join(folder, 'deliveries.journal');
 
-/** What a process that is killed now would leave, given to its successor. */
+/** The state that a process killed now would leave to its successor. */
 async function afterKill<T>(then: (journalFolder: string) => Promise<T>): Promise<T> {
   const left = await readFile(file());
   const successor = await mkdtemp(join(tmpdir(), 'dak-journal-'));

@@ -15,14 +15,14 @@ export interface JournalEntry {
 }
 
 export interface DeliveryJournal {
-  /** What an earlier process noted and may not have committed. */
+  /** Entries of an earlier process that may not be committed. */
   readonly inherited: readonly JournalEntry[];
   /**
    * Resolves when the entries are on disk. When it returns, they are with the operating system
    * already: a crash of this process alone loses none. Rejects when they cannot be written.
    */
   note(entries: readonly JournalEntry[]): Promise<void>;
-  /** The database knows these; once it knows all, the file starts anew. */
+  /** Marks these as committed; once all are, the file is truncated. */
   committed(count: number): void;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ const IDLE_MS = 30_000;
 
 /**
  * An append-only file of one JSON line per accepted recipient. An incomplete last line, torn by a
- * crash, is an acceptance nobody was told of and is left out.
+ * crash, is an acceptance that was never reported, and is ignored.
  */
 export async function openDeliveryJournal(folder: string): Promise<DeliveryJournal> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -43,7 +43,7 @@ export async function openDeliveryJournal(folder: string): Promise<DeliveryJourn
   let bytes = found.lastIndexOf('\n') + 1;
   const inherited = parseLines(found.toString('utf8', 0, bytes));
   const file = await open(path, 'a', 0o600);
-  // Else the first new line would be one with what is torn.
+  // Otherwise the first new line would be joined to the torn one.
   if (bytes < found.length) await file.truncate(bytes);
   let uncommitted = inherited.length;
   let idle: NodeJS.Timeout | null = null;

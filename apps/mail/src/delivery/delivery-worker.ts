@@ -21,7 +21,7 @@ import type { Transport } from './transports/transport';
 
 export interface DeliveryWorkerOptions {
   /**
-   * Deliveries that have begun in the last seconds; one organization has three quarters of these places,
+   * Deliveries started in the last seconds; one organization may use three quarters of these slots,
    * and what takes longer goes on beside them. @default 80
    */
   readonly maxDeliveries?: number;
@@ -46,7 +46,7 @@ export interface DeliveryWorkerDeps {
   readonly transport: Transport;
   /** Tells mailboxes of this deployment from the rest of the world. */
   readonly directory: Pick<AddressDirectory, 'resolve'>;
-  /** Of this process alone: the journal of acceptances lies in it. */
+  /** Folder of this process alone, for its journal of acceptances. */
   readonly journalFolder: string;
   /** Our name in `Received` fields. */
   readonly hostName: string;
@@ -59,20 +59,20 @@ export interface DeliveryWorkerDeps {
 }
 
 export interface DeliveryWorker {
-  /** Settles what an earlier process left behind, then takes up work. */
+  /** Settles an earlier process's leftovers, then starts work. */
   start(): Promise<void>;
   /** New deliveries are due: do not wait for the next poll. */
   wake(): void;
   /** A mail that is in the blob store and will be due soon: need not be read back. */
   keepRaw(organizationId: string, sha256: string, raw: Buffer): void;
-  /** Claims nothing more and waits for what is under way, at most `graceMs`. */
+  /** Stops claiming and waits for deliveries in progress, at most `graceMs`. */
   stop(graceMs?: number): Promise<void>;
 }
 
 /** How soon mail of a mailbox that is active again goes on. */
 const RELEASE_EVERY_MS = 1_000;
 
-/** Takes due deliveries to their next hop; README.md of this folder tells what a crash leaves. */
+/** Sends due deliveries to their next hop; this folder's README.md describes the state after a crash. */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const { database, transport } = deps;
   const {
@@ -90,10 +90,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const slots = new FairSlots({ most: maxDeliveries, mostOfOne, slowAfterMs, mostSlow: maxSlow });
   /** A claim costs the same for one row and for twenty: wait until a handful fits. */
   const handful = Math.ceil(maxDeliveries / 4);
-  /** Nothing could be claimed but of organizations that have all their places. */
+  /** Only deliveries of organizations without free slots could be claimed. */
   let isCrowded = false;
   const jobs = new Set<Promise<void>>();
-  /** By the place that it takes, how a delivery is asked to end; those that were asked are not in it. */
+  /** How to ask a delivery to end, by its slot; those already asked are not included. */
   const patient = new Map<Slot, AbortController>();
   let active: { owner: string; journal: DeliveryJournal; handOver: HandOver } | null = null;
   let stopping = false;
@@ -150,7 +150,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   };
 
   /**
-   * When even the places for what is slow are taken, servers that keep us waiting have had their time: their
+   * When the slots for slow deliveries are full as well, the slowest servers have had their time: their
    * mail is tried again later, that of the organization with most of it first.
    */
   const makeRoom = (): void => {

@@ -26,7 +26,7 @@ export interface HandOver {
   /** To a mailbox of this deployment. */
   deliverHere(delivery: ClaimedDelivery, verdict: RecipientVerdict): Promise<void>;
   /**
-   * The domain of the sender went to somebody else, whose name the mail must not bear; while nobody knows whose it is,
+   * The sender's domain now belongs to another organization, whose name the mail must not bear; while ownership is unsettled,
    * the mail is tried again.
    */
   refuse(delivery: ClaimedDelivery): Promise<void>;
@@ -54,7 +54,7 @@ class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** Brings claimed deliveries to their next hop and records what it said. */
+/** Sends claimed deliveries to their next hop and records its replies. */
 export function createHandOver(deps: HandOverDeps): HandOver {
   const { clock, transport, journal, raws } = deps;
 
@@ -226,7 +226,7 @@ function localRefusal(recipient: string, kind: RecipientVerdict['kind']): Recipi
       };
 }
 
-/** What the journal has to remember; a capture leaves nothing outside that could happen twice. */
+/** The journal's entry; a capture has no outside effect that could happen twice. */
 function acceptances(
   deliveries: readonly ClaimedDelivery[],
   outcomes: readonly RecipientResult[],

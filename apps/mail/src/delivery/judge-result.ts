@@ -2,7 +2,7 @@ import type { RecipientResult } from '@dak/platform/smtp-client';
 import type { ClaimedDelivery } from './claimed-delivery';
 import { nextAttemptAt } from './retry-schedule';
 
-/** What an attempt makes of a delivery. */
+/** The effect of an attempt on a delivery. */
 export interface DeliveryResult {
   readonly state: 'sent' | 'deferred' | 'failed' | 'uncertain' | 'canceled';
   /** As the attempt is recorded. */

@@ -46,7 +46,7 @@ export async function renewLeases(
   ]);
 }
 
-/** Gives back what was claimed and not begun: the process stops. */
+/** Releases claimed deliveries that were not started, because the process stops. */
 export async function releaseLeases(worker: SqlExecutor, keys: readonly LeaseKey[]): Promise<void> {
   if (keys.length === 0) return;
   await worker.query(
@@ -83,7 +83,7 @@ export async function selectOrganizationsWithLostLeases(
 
 /**
  * Takes back the lost leases of one organization. Before the final
- * dot nothing was accepted: another try is safe. After it nobody knows: the delivery is uncertain, and
+ * dot nothing was accepted: another try is safe. After it the outcome is unknown: the delivery is uncertain, and
  * is tried once more only when evidence had time to come and a second copy is the lesser evil.
  * @returns the ids of their submissions, which are locked
  */

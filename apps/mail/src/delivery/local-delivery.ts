@@ -4,7 +4,7 @@ import type { ClaimedDelivery } from './claimed-delivery';
 
 /**
  * The message as a mailbox of this deployment receives it: through the same spool and pipeline as
- * mail from outside, below a `Received` field of ours (RFC 5321 §4.4), by which loops are counted.
+ * mail from outside, below a `Received` field of Dak's (RFC 5321 §4.4), by which loops are counted.
  */
 export function localSpoolEntry(
   delivery: ClaimedDelivery,

@@ -1,7 +1,7 @@
 import type { Database } from '@dak/platform/postgres';
 import type { ClaimedDelivery } from './claimed-delivery';
 
-/** Then what is parked is looked at again, whatever happened meanwhile. */
+/** After this time parked deliveries are checked again, whatever happened meanwhile. */
 const PARKED_FOR_MINUTES = 60;
 /** Deliveries of one round: what waited goes on at a pace. */
 const RELEASED_AT_ONCE = 100;

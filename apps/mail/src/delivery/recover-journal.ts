@@ -6,7 +6,7 @@ import type { AttemptResult, DeliveryRoute } from './attempt-result';
 import { recordResults } from './record-results';
 import { selectUnrecorded, type UnrecordedRow } from './result-store';
 
-/** Records what an earlier process was told by the next hop and could not commit before it died. */
+/** Records results that an earlier process received from the next hop but could not commit before it died. */
 export async function recoverJournal(
   database: Database,
   journal: DeliveryJournal,

@@ -126,7 +126,7 @@ export async function selectStates(
   return rows;
 }
 
-/** What was asked for is forgotten once nothing can be undone any more: the message has it. */
+/** Drops the original request once nothing can be undone; the message has its contents. */
 export async function updateSubmissions(
   tx: SqlExecutor,
   organizationId: string,
@@ -144,7 +144,7 @@ export async function updateSubmissions(
   );
 }
 
-/** Scheduled mail takes its place in the conversation when it leaves. */
+/** Scheduled mail joins the conversation when it is sent. */
 export async function updateMessages(
   tx: SqlExecutor,
   organizationId: string,
@@ -203,7 +203,7 @@ export interface UnrecordedRow {
   traceparent: string | null;
 }
 
-/** Deliveries under the epoch of their entry that nobody has recorded a result of. */
+/** Deliveries still under their entry's epoch, without a recorded result. */
 export async function selectUnrecorded(
   tx: SqlExecutor,
   organizationId: string,

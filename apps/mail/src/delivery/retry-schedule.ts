@@ -31,7 +31,7 @@ export interface RetryState {
 /**
  * When to try next, or null when the message has outlived its schedule and is to be returned.
  * `random` gives a number from 0 to below 1; waits vary by ±10 % so that a crowd deferred together
- * does not come back together, but never undercut what the server asked for.
+ * does not come back together, but are never shorter than the server's request.
  */
 export function nextAttemptAt(state: RetryState, random: () => number): Date | null {
   if (state.attempts === 0) return state.acceptedAt;

@@ -4,7 +4,7 @@ import { lockSubmissions } from './result-store';
 import { releaseScheduled, summarize } from './summarize-submissions';
 
 /**
- * Takes deliveries back that nobody works on: those whose lease has run out and, with an owner, what is
+ * Takes back abandoned deliveries: those with an expired lease and, with an owner, those
  * under its name and not in its hand. What submissions and messages show follows at once.
  */
 export async function takeBackDeliveries(

@@ -7,7 +7,7 @@ const MAX_LENGTH = 230;
 const NOT_IN_NAME = /[\s/\\?#:@%[\]]/;
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Lower case with A-labels (RFC 5890); null for what is no name of LDH labels. */
+/** Lower case with A-labels (RFC 5890); null unless it consists of LDH labels. */
 export function asciiDomain(text: string): string | null {
   const name = NOT_IN_NAME.test(text) ? '' : domainToASCII(text).toLowerCase();
   return name !== '' && name.split('.').every((label) => LABEL.test(label)) ? name : null;

@@ -78,7 +78,7 @@ export async function holdOwnedDomain(
   return rows[0] ?? null;
 }
 
-/** Of the verified ones, when there are no more than two. */
+/** The verified domains, if there are at most two. */
 export async function selectOwnedNames(tx: SqlExecutor, organizationId: string): Promise<string[]> {
   const { rows } = await tx.query<{ name: string }>(
     `select name from domain where organization_id = $1 and status = 'verified' order by name limit 2`,
@@ -96,7 +96,7 @@ export async function insertDomain(
   await insertDomains(tx, organizationId, [row], '');
 }
 
-/** Leaves out what is the organization's already or somebody else's. @returns the names that are new */
+/** Skips domains that already have an owner. @returns the new names */
 export async function insertFreeDomains(
   tx: SqlExecutor,
   organizationId: string,

@@ -8,7 +8,7 @@ export const OWNER_KEPT_MS = 1000;
 const TOKEN_BYTES = 24;
 const MAX_FOUND_VALUE = 500;
 
-/** What the name servers said about the TXT records of a name. */
+/** The name servers' answer about a name's TXT records. */
 export type TxtAnswer =
   | { readonly kind: 'records'; readonly values: readonly string[] }
   /** The name does not exist, or has no TXT record. */
@@ -46,7 +46,7 @@ export function grantedDomain(name: string, now: number): DomainRow {
   return { ...row, status: 'verified', is_granted: true, verified_at: row.created_at };
 }
 
-/** The TXT record that proves the ownership; a name of its own, so that it meets no other record. */
+/** The TXT record that proves ownership, under a separate name so that it cannot clash with other records. */
 export function ownershipRecord({ name, token }: Pick<DomainRow, 'name' | 'token'>) {
   return { name: `_dak-ownership.${name}`, value: `dak-ownership=${token}` };
 }
@@ -68,7 +68,7 @@ export function judgeOwnership(answer: TxtAnswer, expected: string): OwnershipFi
   }
 }
 
-/** The row after a look at the DNS. A domain that is verified stays so, whatever its record says. */
+/** The row after a DNS check. A verified domain stays verified, whatever its record says. */
 export function afterLook(
   row: DomainRow,
   { status, foundValue }: OwnershipFinding,

@@ -2,7 +2,7 @@ import type { Database } from '@dak/platform/postgres';
 import { removeDomain, selectOwners } from './domain-store';
 
 /**
- * The first of these domains that another organization owns; null when none is. What was set aside for
+ * The first of these domains that another organization owns; null if none. A name reserved for
  * an organization that never came to be is free again.
  */
 export async function findForeignOwner(

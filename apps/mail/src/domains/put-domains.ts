@@ -18,7 +18,7 @@ import { findForeignOwner } from './foreign-owner';
 import { formerOwnerForgotten } from './owner-kept';
 
 /**
- * A superadmin's word: the organization owns exactly these domains, without a question to the DNS. What it
+ * Sets, for a superadmin, exactly the domains that the organization owns, without a DNS check. What it
  * has pending besides stays so. Saying it again changes nothing.
  * @throws ConflictError `domain_taken` when one belongs to another organization; then nothing is changed
  */
@@ -50,7 +50,7 @@ export async function putDomains(
 }
 
 /**
- * What an organization owns from its beginning. A name that somebody else has proved meanwhile is left
+ * An organization's first domains. A name that another organization has verified meanwhile is left
  * out: the organization is there already.
  */
 export async function grantFirstDomains(
@@ -100,7 +100,7 @@ function parseNames(texts: readonly string[]): string[] {
   return [...new Set(domains.map((text, i) => ownableDomain(`domains[${i}]`, text)))].sort();
 }
 
-/** @returns what the organization owns now and did not before, and the other way round */
+/** @returns the domains the organization gained, and those it lost */
 async function setDomains(
   tx: SqlExecutor,
   organizationId: string,

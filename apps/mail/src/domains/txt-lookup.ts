@@ -5,11 +5,11 @@ import type { TxtAnswer } from './domain';
 /** Milliseconds for one server, and for all of them together. */
 const SERVER_TIMEOUT_MS = 1500;
 const TOTAL_TIMEOUT_MS = 5000;
-/** The answer is that there is nothing: NXDOMAIN, and a name without TXT records. */
+/** Codes for no record: NXDOMAIN, and a name without TXT records. */
 const NOTHING = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Asks for TXT records, past every cache of ours; at most five seconds.
+ * Queries TXT records without any local cache; takes at most five seconds.
  * @param servers `DAK_DNS_SERVERS`: a comma list of host:port, `off`, or undefined for those of the system
  */
 export function createTxtLookup(servers: string | undefined): (name: string) => Promise<TxtAnswer> {

@@ -62,7 +62,7 @@ export async function findReferenced(
 }
 
 /**
- * Which of content that was set aside is referred to after all, by what was written since `startedAt`.
+ * The set-aside content that is referenced after all, by rows written since `startedAt`.
  * Waits until every transaction that runs now has ended: one that has found the content before it was set
  * aside is visible then.
  * @throws UnavailableError when one does not end

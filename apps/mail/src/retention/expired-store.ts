@@ -19,7 +19,7 @@ const NOT_HELD = `not exists (select from conversation c
                               where c.organization_id = x.organization_id and c.id = x.conversation_id
                                 and '${LEGAL_HOLD}' = any(c.labels))`;
 
-/** Mail that arrived before, oldest first; what is still to be sent is not old. */
+/** Mail that arrived before, oldest first; unsent mail does not count as old. */
 export async function selectExpired(
   tx: SqlExecutor,
   organizationId: string,
@@ -112,7 +112,7 @@ export async function deleteMessages(
   return rowCount;
 }
 
-/** Of messages; what references them with `on delete cascade` goes by itself. */
+/** Deletes messages; rows that reference them with `on delete cascade` follow automatically. */
 const DEPENDENTS = [
   `delete from delivery_attempt
     where organization_id = $1
@@ -136,7 +136,7 @@ const DEPENDENTS = [
   `delete from idempotency_record where organization_id = $1 and response_id = any($2::text[])`,
 ];
 
-/** Those that nothing is left of but, perhaps, what was merged into them. */
+/** Conversations that are empty except, perhaps, for ones merged into them. */
 export async function selectEmpty(
   tx: SqlExecutor,
   organizationId: string,
@@ -174,7 +174,7 @@ export async function selectLeftOver(
   return rows.map(({ id }) => id);
 }
 
-/** Deletes empty conversations and what was merged into them. @returns how many people could see */
+/** Deletes empty conversations and those merged into them. @returns how many users could see */
 export async function deleteConversations(
   tx: SqlExecutor,
   organizationId: string,
@@ -214,7 +214,7 @@ export async function deleteConversations(
   return ids.length;
 }
 
-/** What was merged into a conversation still says who took part in it. */
+/** Merged conversations still record who took part. */
 export async function blankMerged(
   tx: SqlExecutor,
   organizationId: string,

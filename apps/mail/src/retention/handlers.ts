@@ -17,7 +17,7 @@ export interface RetentionDeps {
   tenants: Pick<TenantHandlers, 'eraseOrganization'>;
 }
 
-/** What the gateway asks for when an organization keeps something no longer; registered for the gateway alone. */
+/** Handlers for the gateway's retention requests; only the gateway may call them. */
 export function createRetentionHandlers(
   deps: RetentionDeps,
 ): Handlers<typeof RetentionServiceService, CallContext> {

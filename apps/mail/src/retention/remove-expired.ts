@@ -23,7 +23,7 @@ import {
 /** Messages of one transaction: some tens of milliseconds of locks. */
 const BATCH = 200;
 const RECORDS = 1_000;
-/** Between two transactions, in parts of what the former took: so much is left for others. */
+/** Pause between two transactions, as a fraction of the former's duration, to leave room for other work. */
 const REST = 1;
 /** Where little of much is old, finding that out takes long. */
 const STATEMENT_TIMEOUT_MS = 600_000;
@@ -49,7 +49,7 @@ export interface RemovalRequest {
 
 /**
  * Removes mail whose time is over, conversations that are empty then, records beside them, and
- * mailboxes that nobody can restore any more. Every batch is a transaction of its own: a crash or another
+ * mailboxes past restoring. Every batch is its own transaction: a crash or another
  * process that does the same at the same time changes nothing but who does the rest.
  */
 export async function removeExpired(
@@ -151,7 +151,7 @@ async function removeBatch(
   return { messages, conversations };
 }
 
-/** Those of which that is still so under their locks. Closed before, so that nobody counts them as open. */
+/** Those still empty under their locks. They are closed first, so that they are not counted as open. */
 async function removeEmpty(
   tx: Transaction,
   organizationId: string,

@@ -14,7 +14,7 @@ const SHARDS = 256;
 
 export interface SweepRequest {
   organizationId: string;
-  /** Looks at everything that is stored; else at what was noted, and at one of {@link SHARDS} parts of the rest. */
+  /** Checks all stored content; otherwise only noted content, and one of {@link SHARDS} parts of the rest. */
   isWhole: boolean;
   now: number;
 }
@@ -22,7 +22,7 @@ export interface SweepRequest {
 const HOUR_MS = 3_600_000;
 
 /**
- * Removes content that no row refers to: what was noted when its last reference may have gone, and what
+ * Removes unreferenced content: content noted when its last reference may have gone, and content that
  * a crash between storing it and its reference has left.
  */
 export async function sweepBlobs(

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Prefix lengths: what one client is, and what one network of clients is. */
+/** Prefix lengths that define one client, and one network of clients. */
 const PREFIXES = {
   client: { ipv4: 32, ipv6: 64 },
   network: { ipv4: 24, ipv6: 48 },
@@ -8,7 +8,7 @@ const PREFIXES = {
 
 /**
  * Who counts as one: an IPv4 address, or the /64 that one IPv6 site has for itself and can take any
- * address of. As `network`, the /24 or /48 around it. What is no address is its own client.
+ * address of. As `network`, the /24 or /48 around it. Anything else is its own client.
  */
 export function clientNetwork(address: string, size: keyof typeof PREFIXES = 'client'): string {
   if (!ipaddr.isValid(address)) return address;

@@ -1,4 +1,4 @@
-/** Between the client of a flow and what tells its flows apart. */
+/** Separates a flow's client from the rest of its name. */
 export const FLOW_SEPARATOR = '|';
 
 /** The client that a flow comes from. */

@@ -10,7 +10,7 @@ type FlowFacts = Pick<
 
 /**
  * What gets one turn among others: mail of one client and one sender for one mailbox, or one import.
- * Mail of the same sender for somebody else waits in a queue of its own.
+ * Mail from the same sender to another mailbox waits in a separate queue.
  */
 export function flowOf(entry: FlowFacts): string {
   const rest = createHash('sha1')

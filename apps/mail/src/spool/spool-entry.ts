@@ -3,13 +3,13 @@ import { uuidv7 } from '@dak/kernel';
 export const SPOOL_SOURCES = ['smtp', 'lmtp', 'local', 'import'] as const;
 export type SpoolSource = (typeof SPOOL_SOURCES)[number];
 
-/** One message for one mailbox, as it came in; what the pipeline will make a stored message of. */
+/** One received message for one mailbox, not yet stored by the pipeline. */
 export interface SpoolEntry {
   readonly organizationId: string;
   readonly id: string;
   readonly mailboxId: string;
   readonly source: SpoolSource;
-  /** What the sender was told in the 250 reply. */
+  /** Queue id of the 250 reply. */
   readonly queueId: string | null;
   /** Reverse path without angle brackets; empty for the null reverse path. */
   readonly mailFrom: string;
@@ -29,11 +29,11 @@ export interface SpoolEntry {
   readonly importIndex: number | null;
   readonly unread: boolean;
   readonly labels: readonly string[];
-  /** W3C trace context of how it came in; null = nobody traces. */
+  /** W3C trace context of how it came in; null = no tracing. */
   readonly traceparent: string | null;
 }
 
-/** What an entry must say; the rest has the value of ordinary live mail. */
+/** Required fields of an entry; the others default to those of ordinary live mail. */
 export type SpoolEntryFacts = Pick<
   SpoolEntry,
   'organizationId' | 'mailboxId' | 'source' | 'recipient' | 'receivedAt'

@@ -38,7 +38,7 @@ export function createSpoolLeases(
       await database.asWorker((tx) => renewSpoolLeases(tx, owner(), entries, leaseSeconds));
       for (const item of due) item.since = now;
     } catch {
-      // The database is away: whoever works on these will find out, and the lease runs out by itself.
+      // The database is unavailable: the workers will find out, and the leases expire on their own.
     } finally {
       isRenewing = false;
     }

@@ -115,9 +115,9 @@ export interface SpoolClaim {
   readonly without: readonly string[];
 }
 
-/** Organizations that one claim looks at; each is stored in a transaction of its own. */
+/** Organizations that one claim considers; each is stored in its own transaction. */
 const MAX_ORGANIZATIONS = 8;
-/** Of one claim; says to the planner that they are few, else it would read the whole spool to find them. */
+/** Rows of one claim; tells the planner that they are few, or it would read the whole spool to find them. */
 const MAX_ENTRIES = 1_000;
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
@@ -129,7 +129,7 @@ export function placeOf(organizationId: string, clientKey: string): string {
 /**
  * The next one of a ring with due mail: the first after a value, else the first of all. The index is descended
  * once per step, so that a claim costs the same whatever one sender has piled up; `offset 0`, else the planner
- * would look once for each use of the result.
+ * would search once for each use of the result.
  */
 const ring = (column: string, where: string, after: string) => {
   const due = `from inbound_spool where priority = $4 and next_attempt_at <= now() and ${where}`;
@@ -302,7 +302,7 @@ export async function deferSpoolEntry(
   );
 }
 
-/** Makes due what an earlier process of this name had claimed. It counts as tried: it may be why that process died. */
+/** Releases the claims of an earlier process of this name. They count as tried, as they may be why it died. */
 export async function takeBackSpoolEntries(tx: SqlExecutor, owner: string): Promise<number> {
   const { rowCount } = await tx.query(
     'update inbound_spool set lease_owner = null, next_attempt_at = now() where lease_owner = $1',
@@ -311,7 +311,7 @@ export async function takeBackSpoolEntries(tx: SqlExecutor, owner: string): Prom
   return rowCount;
 }
 
-/** Gives claimed rows back untried, unless somebody took them over: nothing was wrong with them. */
+/** Releases claimed rows as untried, unless another process took them over. */
 export async function releaseSpoolEntries(
   tx: SqlExecutor,
   owner: string,

@@ -5,11 +5,11 @@ import { placeOf, type ClaimedEntry, type SpoolClaim } from './spool-store';
 export type SpoolTurn = Pick<SpoolClaim, 'priority' | 'after' | 'lastTurns' | 'without'>;
 
 export interface SpoolTurns {
-  /** What is to be worked on next, at most so much; nothing when nothing is due. */
+  /** The next rows to work on, within the limit; empty if none is due. */
   next(limit: number): Promise<ClaimedEntry[]>;
 }
 
-/** Every so many claims expensive clients have a turn like all others: they wait, they are not forgotten. */
+/** Claims after which expensive clients get a normal turn, so that they wait but are never starved. */
 const EXPENSIVE_EVERY = 8;
 /** Clients and organizations whose last turn is known; those forgotten begin at the first of their ring. */
 const MAX_REMEMBERED = 2_000;

@@ -25,7 +25,7 @@ export interface Spool {
 export interface SpoolOptions {
   readonly database: Database;
   readonly blobs: BlobStore;
-  /** Called after so many entries became durable: the pipeline need not wait for its next poll. */
+  /** Called with the number of entries that became durable, so that the pipeline need not wait for its next poll. */
   readonly onAppended?: (entries: number) => void;
 }
 

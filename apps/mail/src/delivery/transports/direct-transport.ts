@@ -34,7 +34,7 @@ export function createDirectTransport(options: DirectOptions): Transport {
     port = 25,
     avoidMs = 120_000,
   } = options;
-  // Small per destination: to strangers we are one of many, and nobody likes a crowd.
+  // Few per destination: other servers limit connections from one client.
   const pool = createSmtpPool({ maxConnections: 5, maxMessages: 50 });
   const avoided = new Map<string, number>();
 

@@ -1,6 +1,6 @@
 import { promises as systemDns, type MxRecord } from 'node:dns';
 
-/** What of `node:dns` a look-up needs. */
+/** The part of `node:dns` that a lookup needs. */
 export interface MxResolver {
   resolveMx(domain: string): Promise<MxRecord[]>;
   resolve4(host: string): Promise<string[]>;

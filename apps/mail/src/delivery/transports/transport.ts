@@ -10,7 +10,7 @@ export interface Transport {
   /**
    * Sends to recipients of one route; one result per recipient, in order.
    * @param organizationId Whose mail it is: none may take all connections.
-   * @param giveWay Others wait: what the server has not got yet is deferred soon after it is aborted.
+   * @param giveWay Aborted when others wait: recipients not yet sent are deferred soon after.
    */
   send(
     submission: SmtpSubmission,

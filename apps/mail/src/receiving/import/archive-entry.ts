@@ -1,6 +1,6 @@
 import { folderLabels } from './import-item';
 
-/** What a file of a tar or zip is to an import. */
+/** How an import treats a file of a tar or zip. */
 export type ArchiveEntry =
   | {
       readonly kind: 'message';

@@ -1,5 +1,5 @@
 /**
- * A stretch of a stream that can be looked at again: bytes are added at the end as they are asked
+ * A window on a stream that can be re-read: bytes are appended as they are requested
  * for, and dropped at the start when done with.
  */
 export class GrowingWindow {
@@ -12,7 +12,7 @@ export class GrowingWindow {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** What is held now; invalid after the next call of `more` or `drop`. */
+  /** The current contents; invalid after the next call of `more` or `drop`. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }

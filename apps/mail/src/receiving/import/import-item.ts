@@ -4,9 +4,9 @@ export type ImportItem = ImportedMessage | { readonly failure: string };
 export interface ImportedMessage {
   readonly raw: Buffer;
   readonly unread: boolean;
-  /** When it arrived in the mailbox it comes from; null when nothing tells. */
+  /** Arrival in its original mailbox; null if unknown. */
   readonly arrivedAt: Date | null;
-  /** Of its folder. */
+  /** Label of its folder. */
   readonly labels: readonly string[];
 }
 

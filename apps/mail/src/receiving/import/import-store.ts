@@ -43,7 +43,7 @@ export async function insertImport(
   );
 }
 
-/** Counts what has been read from the stream, in the transaction that spools it. */
+/** Counts messages read from the stream, in the transaction that spools them. */
 export async function addReceived(
   tx: SqlExecutor,
   organizationId: string,
@@ -61,7 +61,7 @@ export async function addReceived(
   );
 }
 
-/** The stream has ended, with `failure` when it broke off: the job fails once what came is stored. */
+/** The stream has ended, with `failure` when it broke off: the job fails once the messages received are stored. */
 export async function endReceiving(
   tx: SqlExecutor,
   organizationId: string,

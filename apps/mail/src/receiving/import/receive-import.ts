@@ -27,8 +27,8 @@ export interface ImportTarget {
 }
 
 /**
- * Puts the messages of a stream into the spool as they come, in bounded memory. What has been spooled
- * stays when the stream breaks off; the same file sent again stores what is missing.
+ * Spools the messages of a stream as they arrive, in bounded memory. Spooled messages
+ * stay when the stream breaks off; sending the same file again stores the missing ones.
  * @throws InvalidError when not one message could be read
  */
 export async function receiveImport(

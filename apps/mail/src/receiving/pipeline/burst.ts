@@ -17,11 +17,11 @@ export interface Burst {
   hasPrecedence(): boolean;
 }
 
-/** Milliseconds after which an arrival counts for about a third of what it did. */
+/** Milliseconds after which an arrival's weight has decayed to about a third. */
 const MEMORY_MS = 100;
 
 /**
- * Tells when storing had better wait: clients wait for their 250, nobody waits for the rest within
+ * Says when storing should wait: clients wait for their 250, while the rest is not urgent within
  * seconds. Measured on two cores, accepting is some two times faster for it. The limit keeps a flood
  * that does not end from growing the spool for ever: from then on both share the machine.
  */

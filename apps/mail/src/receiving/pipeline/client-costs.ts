@@ -1,10 +1,10 @@
-/** Milliseconds after which a cost counts for about a third of what it did. */
+/** Milliseconds after which a cost's weight has decayed to about a third. */
 const MEMORY_MS = 60_000;
 const MAX_CLIENTS = 10_000;
-/** Of the whole list that a claim has to look through. */
+/** Size of the whole list that a claim must scan. */
 const MAX_EXPENSIVE = 100;
 
-/** What the mail of clients has lately cost to read. */
+/** The recent cost of parsing each client's mail. */
 export interface ClientCosts {
   note(client: string, milliseconds: number): void;
   /** Clients beyond their budget: their mail waits until no other is due. */
@@ -36,7 +36,7 @@ export function createClientCosts(budgetMs: number, now: () => number): ClientCo
     expensive() {
       const found: [client: string, level: number][] = [];
       for (const [client, cost] of costs) {
-        // What has decayed only gets less: most need no exponential.
+        // A decayed cost only shrinks, so most need no exponential.
         if (cost.level <= budgetMs) continue;
         const level = levelOf(cost);
         if (level > budgetMs) found.push([client, level]);

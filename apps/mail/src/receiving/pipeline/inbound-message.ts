@@ -9,7 +9,7 @@ import { usableId } from './thread-message';
 
 /** Characters of a body that are stored; the raw message has all of it. */
 const MAX_BODY = 2 * 1024 * 1024;
-/** What an index entry has room for. */
+/** The size limit of an index entry. */
 const MAX_BASE_SUBJECT = 200;
 const MAX_SUBJECT = 2000;
 const EARLIEST = Date.UTC(1970, 0, 1);

@@ -26,7 +26,7 @@ export interface InboundPipelineOptions {
   readonly blobs: BlobStore;
   readonly read: ReadMessage;
   readonly log: FailureLog;
-  /** Name of this process, the same after a restart; see `readProcessName`. @default a name of its own */
+  /** Name of this process, the same after a restart; see `readProcessName`. @default a unique name */
   readonly owner?: () => Promise<string>;
   /** Whether what arrives has precedence at the moment; only {@link TRICKLE} is stored meanwhile. @default never */
   readonly mustYield?: () => boolean;
@@ -38,18 +38,18 @@ export interface InboundPipelineOptions {
   readonly batchSize?: number;
   /** Octets of raw mail of one claim; one message is taken whatever its size. @default 64 MiB */
   readonly batchBytes?: number;
-  /** Milliseconds after which what was claimed and not begun is given back, for others to have a turn. @default 1500 */
+  /** Milliseconds after which claimed but unstarted mail is released, so that others get a turn. @default 1500 */
   readonly sliceMs?: number;
   /** Batches worked on at the same time: one is read while the other is stored. @default 2 */
   readonly lanes?: number;
-  /** Milliseconds between looks at the spool when nobody wakes the pipeline. @default 1000 */
+  /** Milliseconds between polls of the spool without a wake-up. @default 1000 */
   readonly pollMs?: number;
   /** Seconds after which the entries of a worker that died are taken over. @default 10 */
   readonly leaseSeconds?: number;
 }
 
 export interface InboundPipeline {
-  /** Takes back what an earlier process of the same name had claimed, then takes up work. */
+  /** Reclaims the mail of an earlier process of the same name, then starts work. */
   start(): Promise<void>;
   /** There is something in the spool. */
   wake(): void;
@@ -64,11 +64,11 @@ const MAX_ATTEMPTS = 5;
 const RETRY_SECONDS = [1, 5, 30, 120, 3600];
 const ABANDONED_IMPORT_SECONDS = 600;
 const SWEEP_MS = 60_000;
-/** Between looks at whether arrivals still have precedence. */
+/** Between checks of whether arrivals still have precedence. */
 const YIELD_MS = 20;
 /**
  * Entries of the claim that is begun within {@link TRICKLE_MS} also then: turns make it mail of everybody, so that
- * nobody waits until a flood of somebody else has ended.
+ * no mail waits for another client's flood to end.
  */
 const TRICKLE = 30;
 const TRICKLE_MS = 1_000;
@@ -80,7 +80,7 @@ setMaxListeners(0, NEVER);
 const NOTICE = 'This message could not be processed. It is attached as it arrived.';
 
 /**
- * Makes messages of what is in the spool. A claim is a lease; the row goes away in the transaction
+ * Turns spooled mail into messages. A claim is a lease; the row goes away in the transaction
  * that stores the message, so a crash anywhere leaves work to be repeated and nothing half done.
  */
 export function createInboundPipeline(options: InboundPipelineOptions): InboundPipeline {
@@ -107,7 +107,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     for (const resolve of woken) resolve();
   };
 
-  /** Not when somebody called since `seen`: what they put there came after our look. */
+  /** Not if woken since `seen`: that mail arrived after the last check. */
   const sleep = async (seen: number) => {
     if (wakes !== seen) return;
     const timer = new AbortController();
@@ -140,13 +140,13 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   const store = async (organizationId: string, items: readonly ReadEntry[]) => {
     const results = await storeInbound(database, numbers, organizationId, items, blobs);
     leases.letGo(items.map(({ entry }) => entry));
-    // What another worker had taken over is its to tell.
+    // Mail taken over by another worker is reported by that worker.
     for (const { entry } of items)
       if (!results.some((one) => one.entry === entry)) spans.drop(entry.id);
     report(results);
   };
 
-  /** @param left those not stored yet: what is stored leaves it */
+  /** @param left those not stored yet; stored ones are removed from it */
   const storeInTime = async (
     organizationId: string,
     left: Map<string, ClaimedEntry>,
@@ -195,7 +195,7 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
     left.delete(entry.id);
   };
 
-  /** @param left entries of one organization; what is stored or put off leaves it, the rest had no time */
+  /** @param left entries of one organization; stored and deferred ones are removed, the rest ran out of time */
   const storeOrganization = async (
     organizationId: string,
     left: Map<string, ClaimedEntry>,

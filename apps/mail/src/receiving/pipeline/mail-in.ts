@@ -10,11 +10,11 @@ import type { SpoolEntry } from '../../spool/spool-entry';
 export type MailInOutcome =
   'stored' | 'opaque' | 'duplicate' | 'echo' | 'mailbox_gone' | 'deferred';
 
-/** The end of a try to make a message of what was accepted. */
+/** The outcome of an attempt to turn accepted mail into a message. */
 export interface MailIn {
   readonly entry: SpoolEntry;
   readonly outcome: MailInOutcome;
-  /** Of the message that was stored. */
+  /** Id of the stored message. */
   readonly messageId: string | null;
 }
 
@@ -26,7 +26,7 @@ interface MailInDeps {
   readonly onStored: (seconds: number) => void;
 }
 
-/** Counts what the pipeline made of mail and writes a line for each, without whose mail it is; an import has its own record. */
+/** Counts the pipeline's outcomes and logs a line for each mail, without addresses; imports have their own record. */
 export function createMailInReport(deps: MailInDeps): (results: readonly MailIn[]) => void {
   const { log, clock } = deps;
   const outcomes = new Counter({

@@ -29,7 +29,7 @@ const facts: EventFacts = {
   actor: { type: 'external', id: null, name: 'Mailer daemon', runId: null },
 };
 
-/** Whether the event of each report is only for who may send. */
+/** Whether each report's event is only for callers who may send. */
 function blindEvents(address: string): boolean[] {
   const feedback = { type: 'abuse', recipients: [address] };
   const status = {

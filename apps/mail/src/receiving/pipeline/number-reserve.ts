@@ -5,7 +5,7 @@ const MAX_ORGANIZATIONS = 1000;
 
 /**
  * Conversation numbers for batches that cannot know beforehand how many conversations they will open:
- * what one batch leaves over goes to the next one, so that gaps come only with a restart.
+ * numbers left over by one batch go to the next, so that gaps come only with a restart.
  */
 export class NumberReserve {
   readonly #left = new Map<string, number[]>();

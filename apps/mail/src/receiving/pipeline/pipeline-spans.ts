@@ -3,7 +3,7 @@ import type { ClaimedEntry } from '../../spool/spool-store';
 
 /** A span for each message that the pipeline works on, below that of its arrival. */
 interface PipelineSpans {
-  /** What is claimed goes on under its span; as it is while nobody traces. */
+  /** Runs claimed work under its span, or unchanged without tracing. */
   begin(entry: ClaimedEntry): ClaimedEntry;
   end(id: string, outcome: string, error?: unknown): void;
   /** Given back untried: as if nothing had been. */

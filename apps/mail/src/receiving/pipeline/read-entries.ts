@@ -23,15 +23,15 @@ export async function rawOf(blobs: BlobStore, entry: SpoolEntry): Promise<Uint8A
 /** Octets of raw mail that one batch has in memory at a time; one message is read whatever its size. */
 const MAX_RAW_BYTES = 8 * 1024 * 1024;
 
-/** Milliseconds for which what was read waits for the rest of its batch. */
+/** Milliseconds that parsed mail waits for the rest of its batch. */
 const GATHER_MS = 250;
 
 /**
  * Reads entries of one organization and makes raw messages and attachments durable: piece by piece, so that
- * no more raw mail is in memory than {@link MAX_RAW_BYTES} and one message. What is read is handed over as
+ * no more raw mail is in memory than {@link MAX_RAW_BYTES} and one message. Parsed mail is handed over as
  * soon as the rest takes its time.
  * @param signal from then on nothing more is begun
- * @returns groups of read entries; what is in none of them was not begun
+ * @returns groups of parsed entries; entries in no group were not started
  * @throws what reading or storing failed with
  */
 export async function* readEntries(

@@ -31,7 +31,7 @@ import { threadMessage } from './thread-message';
 /** A spool entry that has been read, its blobs stored. */
 export interface ReadEntry {
   readonly entry: SpoolEntry;
-  /** Of the message that it becomes. */
+  /** Id of the message it becomes. */
   readonly messageId: string;
   readonly reading: MessageReading;
   readonly rawSha256: string;
@@ -154,7 +154,7 @@ function toThread(item: ReadEntry, mailboxAddress: string) {
 }
 
 /**
- * Not to be stored is what the mailbox has already, what the batch has twice, our own mail that comes back,
+ * Skips mail that the mailbox already has, duplicates within the batch, Dak's own mail coming back,
  * and mail for a mailbox that is gone for good.
  */
 async function judge(

@@ -2,7 +2,7 @@ import type { AutomationSignals } from '@dak/formats/auto-submitted';
 
 import type { MessageKind } from './message-reading';
 
-/** What the machine-readable parts of a message turned out to be. */
+/** The parsed machine-readable parts of a message. */
 export interface ReportSigns {
   isFeedback: boolean;
   isDeliveryReport: boolean;

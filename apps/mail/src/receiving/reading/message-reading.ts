@@ -37,7 +37,7 @@ export interface MessageReading {
   html: string | null;
   /** `html` after sanitizing: `cid:` references kept, remote images switched off. */
   htmlSafe: string | null;
-  /** What the author wrote now, without the quoted mail; never empty when `text` is not. */
+  /** The author's new text, without quoted mail; never empty unless `text` is. */
   textNew: string | null;
   /** The HTML counterpart of `textNew`, sanitized; null when there is no HTML body. */
   htmlNew: string | null;
@@ -51,7 +51,7 @@ export interface MessageReading {
 
   /** One entry per recipient that a delivery status report speaks of; empty for other kinds. */
   deliveryStatus: DeliveryStatusReading[];
-  /** What the report says of the message it is about; null for other kinds. */
+  /** The report about the original message; null for other kinds. */
   reportedMessage: ReportedMessage | null;
   /** The complaint (RFC 5965); null for other kinds. */
   feedback: FeedbackReading | null;
@@ -66,7 +66,7 @@ export interface MessageReading {
   defects: string[];
 }
 
-/** What threading works with: RFC 5322 §3.6.4 fields plus what Outlook offers instead. */
+/** The facts for threading: RFC 5322 §3.6.4 fields, and Outlook's equivalents. */
 export interface ThreadFacts {
   messageId: string | null;
   /** The first msg-id of In-Reply-To, without brackets; the only one that may be trusted. */
@@ -77,7 +77,7 @@ export interface ThreadFacts {
   threadIndexRoot: string | null;
   /** RFC 5256 §2.1 base subject, widened by the localized reply prefixes. */
   baseSubject: string;
-  /** True when a reply prefix ("Re:", "AW:", …) was taken off the subject; a forward starts a thread of its own. */
+  /** True when a reply prefix ("Re:", "AW:", …) was taken off the subject; a forward starts its own thread. */
   isReplySubject: boolean;
   /** Distinct addresses of From, Sender, Reply-To, To and Cc, lower case, in order of appearance. */
   participants: string[];
@@ -153,7 +153,7 @@ export interface ReportedMessage {
 export interface FeedbackReading {
   /** RFC 5965 §3.1 Feedback-Type: `abuse`, `fraud`, `opt-out`, `not-spam`, …. */
   type: string;
-  /** Addresses that complained, as far as the report tells. */
+  /** Addresses that complained, if the report names them. */
   recipients: string[];
   userAgent: string | null;
   originalMailFrom: string | null;

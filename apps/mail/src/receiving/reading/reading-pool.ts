@@ -172,7 +172,7 @@ export class ReadingPool {
     return (flow) => !busy.includes(flow);
   }
 
-  /** When everything waits for something long, what is of other flows gets a worker of its own for a while. */
+  /** When everything waits for one slow item, other flows get a separate worker for a while. */
   private askForRelief(): void {
     if (this.reliefTimer !== undefined || this.relief !== null || this.queue.size === 0) return;
     this.reliefTimer = setTimeout(() => {

@@ -11,7 +11,7 @@ export interface ReadingBatch {
 
 /**
  * The next readings of a batch, in order; the bytes of attachments are transferred. A batch that takes
- * long is answered in parts, so that what was read need not wait for the rest.
+ * long is answered in parts, so that finished messages need not wait for the rest.
  */
 export interface ReadingResults {
   readings: MessageReading[];
@@ -19,7 +19,7 @@ export interface ReadingResults {
   milliseconds: number[];
 }
 
-/** What the worker is started with. */
+/** The worker's start parameters. */
 export interface ReadingWorkerData {
   /** One Int32: the index in the batch of the message being read, so that the pool knows whom to blame for a hang or crash. */
   progress: SharedArrayBuffer;

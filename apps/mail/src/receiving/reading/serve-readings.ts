@@ -8,7 +8,7 @@ import {
   type ReadingWorkerData,
 } from './reading-protocol';
 
-/** Milliseconds of reading after which what was read is handed over before the rest of the batch. */
+/** Milliseconds of parsing after which finished messages are handed over before the rest of the batch. */
 const PART_MS = 100;
 
 export type ReadInWorker = (raw: Uint8Array, isPlain: boolean) => MessageReading;

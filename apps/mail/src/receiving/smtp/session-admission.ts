@@ -11,7 +11,7 @@ export interface AdmissionLimits {
 const CROWDED_SHARE = 0.75;
 
 /**
- * Who may open one more session. A client has a few, a network of clients a share of the whole, so that
+ * Limits sessions. A client may have a few, and a network of clients a share of the whole, so that
  * neither one host nor one rented block of addresses can take all of them.
  */
 export class SessionAdmission {
@@ -25,7 +25,7 @@ export class SessionAdmission {
     return this.#total;
   }
 
-  /** Little is left for newcomers: those who are idle have to leave sooner. */
+  /** Few sessions are free: idle clients are closed sooner. */
   get isCrowded(): boolean {
     return this.#total > this.limits.maxSessions * CROWDED_SHARE;
   }

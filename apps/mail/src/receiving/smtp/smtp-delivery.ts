@@ -1,5 +1,5 @@
 /**
- * What the SMTP and LMTP listener hands to the spool, and what it needs to know back. No I/O: both
+ * The SMTP and LMTP listeners' interface to the spool. No I/O: both
  * sides import this file and neither imports the other.
  */
 import type {

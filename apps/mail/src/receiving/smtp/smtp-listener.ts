@@ -210,7 +210,7 @@ export async function createSmtpListener(options: SmtpListenerOptions): Promise<
         connection?.send(421, refusals.tooLarge(limits.maxMessageBytes).message);
       }
     });
-    // The client went away: nobody is left to answer.
+    // The client disconnected: no reply is needed.
     const abandon = () => {
       if (settled || stream.readableEnded) return;
       settled = true;

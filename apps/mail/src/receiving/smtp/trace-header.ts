@@ -16,8 +16,8 @@ export interface TraceFacts {
 }
 
 /**
- * The `Received` field we put in front (RFC 5321 §4.4), folded and ending in CRLF. What the client
- * chose cannot leave its place: HELO keeps only characters of host names and literals.
+ * The `Received` field that Dak prepends (RFC 5321 §4.4), folded and ending in CRLF. Client
+ * input cannot break out of it: HELO keeps only characters of host names and literals.
  */
 export function formatTraceHeader(facts: TraceFacts): string {
   const { recipients, tls } = facts;

@@ -7,7 +7,7 @@ import { selectVisibleMailboxes } from './reference-store';
 import { isSend, type RuleDefinition } from './rule';
 
 /**
- * What only tables know: that the caller may do in every mailbox what the rule would do there, and
+ * Checks that need the tables: that the caller has the rule's access to every mailbox, and
  * that its templates exist. Users, departments and webhooks are not the mail service's and have been
  * checked before.
  * @throws InvalidError naming `mailbox_ids[0]` or `actions[0].template_id`

@@ -68,12 +68,12 @@ export async function createRule(
   );
 }
 
-/** What the audit log keeps of a rule: where it reaches, above all where mail goes that it forwards. */
+/** A rule's details for the audit log: its scope and, above all, where it forwards mail. */
 export function ruleDetails({ name, version, enabled, actions }: Rule): Record<string, unknown> {
   return { name, version, enabled, actions };
 }
 
-/** Of a rule that the caller makes, or takes over by enabling it again; null for a session. */
+/** Keys of a rule the caller creates, or takes over by re-enabling it; null for a session. */
 export function keysOf({ type, credentialId }: Principal): Rule['key_ids'] {
   return type === 'api_key' ? [credentialId] : null;
 }

@@ -1,12 +1,12 @@
 import { WEEKDAYS, type AddressRecord, type RuleVerdictRecord } from '@dak/contracts/api';
 
-/** A value that a message has for a field: what is compared, and what a person is shown. */
+/** A message's value of a field: as compared, and as displayed. */
 export interface FieldValue {
   readonly compared: string | number | boolean;
   readonly shown: string | number | boolean;
 }
 
-/** What a person is shown as the message's side of a condition; null where there is nothing. */
+/** A message's values in a condition, as displayed; null if there are none. */
 export function actualOf(values: readonly FieldValue[]): RuleVerdictRecord['actual'] {
   const shown = [...new Set(values.map((value) => value.shown))]
     .slice(0, MAX_SHOWN)
@@ -23,7 +23,7 @@ function cut(text: string): string {
   return `${[...text.slice(0, 2 * SHOWN_LENGTH)].slice(0, SHOWN_LENGTH - 1).join('')}…`;
 }
 
-/** Nothing for what the mail lacks. */
+/** Empty if the mail lacks the field. */
 export function plain(value: string | number | boolean | null | undefined): FieldValue[] {
   return value === null || value === undefined ? [] : [{ compared: value, shown: value }];
 }

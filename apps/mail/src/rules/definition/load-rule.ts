@@ -7,7 +7,7 @@ export function ownerFilter(principal: Principal): string | null {
   return seesWholeOrganization(principal) ? null : principal.userId;
 }
 
-/** @throws NotFoundError also for the rule of somebody else, unless the caller is an admin */
+/** @throws NotFoundError also for another user's rule, unless the caller is an admin */
 export async function loadRule(
   tx: SqlExecutor,
   principal: Principal,

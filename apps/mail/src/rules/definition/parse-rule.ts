@@ -41,13 +41,13 @@ export function patchRule(
   return definitionOf(rule);
 }
 
-/** Only what a rule is made of, for comparing and for versions. */
+/** Only the definition's fields, for comparing and for versions. */
 export function definitionOf(rule: RuleDefinition): RuleDefinition {
   const { name, kind, enabled, priority, mailbox_ids, match, conditions, actions, stop } = rule;
   return { name, kind, enabled, priority, mailbox_ids, match, conditions, actions, stop };
 }
 
-/** What the schema leaves open: patterns that can be run, times ahead, addresses that mail can go to. */
+/** Checks beyond the schema: patterns can be run, times are ahead, addresses are deliverable. */
 function judged(
   { conditions, actions }: UpdateRule,
   now: number,

@@ -4,8 +4,8 @@ import { selectTemplate } from '../../sending/templates/template-store';
 import type { RuleDefinition } from './rule';
 
 /**
- * The rule with the version of each template that it answers with: the one given, else the newest. So nobody
- * who changes a template changes what a rule sends; its owner saves the rule again for that. Templates that
+ * Pins each template to a version: the one given, else the newest. So changing a template
+ * does not change what a rule sends until its owner saves the rule again. Templates that
  * do not exist are for `checkReferences`.
  * @throws InvalidError for a version that the template does not have
  */

@@ -3,7 +3,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../../db/sql-parameters';
 import { type Access, mailboxIsOpen } from '../../mailboxes/visibility-store';
 
-/** Of these mailboxes those that the caller sees, and whether they are open to them at the level. */
+/** The mailboxes among these that the caller sees, and whether they have the access level there. */
 export async function selectVisibleMailboxes(
   tx: SqlExecutor,
   principal: Principal,

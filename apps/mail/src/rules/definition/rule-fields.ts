@@ -8,7 +8,7 @@ import { addresses, localTime, plain, recipients, texts } from './field-values';
 import type { FieldValue } from './field-values';
 import type { RuleDefinition } from './rule';
 
-/** A received message as rules look at it. */
+/** A received message as rules see it. */
 export interface RuleMessage {
   readonly id: string;
   readonly mailboxId: string;
@@ -22,7 +22,7 @@ export interface RuleMessage {
   readonly cc: readonly AddressRecord[];
   readonly replyTo: readonly AddressRecord[];
   readonly subject: string;
-  /** What the author wrote now, and the whole; bounded. Null where no rule asks for it. */
+  /** The author's new text, and the whole text; bounded. Null if no rule needs it. */
   readonly textNew: string | null;
   readonly text: string | null;
   readonly attachments: readonly { readonly filename: string; readonly contentType: string }[];
@@ -30,20 +30,20 @@ export interface RuleMessage {
   readonly authentication: MessageRecord['authentication'];
   /** False where an automatic answer could loop or annoy (RFC 3834 §2). */
   readonly mayAutoReply: boolean;
-  /** MAIL FROM:<>: nobody takes an answer (RFC 5321 §4.5.5). */
+  /** MAIL FROM:<>: no one receives replies (RFC 5321 §4.5.5). */
   readonly hasEmptyReversePath: boolean;
   readonly listMail: boolean;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly isFirstContact: boolean;
-  /** ISO 639-1; null when it cannot be told, or no rule asks. */
+  /** ISO 639-1; null if unknown, or if no rule needs it. */
   readonly language: string | null;
   /** Decoded values by lower-case name; empty where no rule asks for any. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly messageIdHeader: string | null;
 }
 
-/** What has to be read beyond the row of the message, where a rule asks for it. */
+/** Facts beyond the message's row, loaded only if a rule needs them. */
 const FACTS = ['text', 'language', 'headers', 'attachments'] as const;
 type Fact = (typeof FACTS)[number];
 export type NeededFacts = Readonly<Record<Fact, boolean>>;
@@ -52,7 +52,7 @@ export type NeededFacts = Readonly<Record<Fact, boolean>>;
 interface Field {
   readonly needs?: readonly Fact[];
   /**
-   * All values of the field: one of them has to satisfy a condition. None for what the mail lacks.
+   * All values of the field: one of them must satisfy a condition. Empty if the mail lacks the field.
    * @param labels of the conversation, as earlier rules have left them
    */
   readonly values: (message: RuleMessage, labels: readonly string[]) => FieldValue[];

@@ -4,11 +4,11 @@ import { InvalidError } from '@dak/kernel';
 const MAX_LENGTH = 1_000;
 /** Instructions of the compiled expressions of a rule; matching takes time in proportion to them and to the text. */
 const MAX_PROGRAM = 2_000;
-/** Characters of a text that an expression looks at. */
+/** Characters of a text that an expression examines. */
 const MAX_TEXT = 65_536;
 /** Characters × instructions of one match: some 100 ms at worst. */
 const MAX_WORK = 4_000_000;
-/** Of all matches for one mail. */
+/** Budget of all matches for one mail. */
 const MAX_WORK_PER_MAIL = 20_000_000;
 const MAX_CACHED = 2_000;
 
@@ -19,7 +19,7 @@ export interface PatternBudget {
   left: number;
 }
 
-/** For all rules that look at one mail. */
+/** Budget of all rules evaluated for one mail. */
 export function patternBudget(): PatternBudget {
   return { left: MAX_WORK_PER_MAIL };
 }
@@ -71,7 +71,7 @@ export function matchesPattern(
     .find();
 }
 
-/** The part of a text that an expression looks at, and what that costs in characters × instructions. */
+/** The part of a text that an expression examines, and its cost in characters × instructions. */
 export function effortOf(source: string, text: string): { length: number; work: number } {
   const instructions = compile(source).programSize() + 1;
   const length = Math.min(text.length, MAX_TEXT, Math.floor(MAX_WORK / instructions));

@@ -266,7 +266,7 @@ export interface TallyChange {
   readonly matched: number;
 }
 
-/** One statement for all rules of a transaction; rules in one order, so that nobody waits crosswise. */
+/** One statement for all rules of a transaction; rules in a fixed order, to avoid deadlocks. */
 export async function addToTallies(
   tx: SqlExecutor,
   organizationId: string,

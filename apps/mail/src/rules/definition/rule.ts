@@ -1,7 +1,7 @@
 import type { CreateRule, RuleActionType } from '@dak/contracts/api';
 import type { Role } from '@dak/kernel';
 
-/** What a person writes down; everything else of a rule follows from who and when. */
+/** The part of a rule that its author writes. */
 export type RuleDefinition = Readonly<CreateRule>;
 
 /** On whose behalf a rule acts, as they were when they last saved it. */

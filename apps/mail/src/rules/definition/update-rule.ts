@@ -21,7 +21,7 @@ import { bumpRuleSet, deleteRuleRow, insertRuleVersion, updateRuleRow } from './
 
 /**
  * Every change is a new version; a request that changes nothing makes none. The rule goes on acting
- * for who made it; when they save it themselves, with the role and departments of now.
+ * for who made it; when they save it themselves, with their current role and departments.
  * @throws VersionMismatchError, InvalidError naming the member
  */
 export function updateRule(
@@ -116,7 +116,7 @@ function reachesFurther(before: RuleDefinition, after: RuleDefinition): boolean 
   return (after.enabled && !before.enabled) || !isDeepStrictEqual(scopeOf(before), scopeOf(after));
 }
 
-/** Whoever changes what a rule does has part in it. */
+/** A key that changes a rule becomes one of its keys. */
 function keysWith({ key_ids: before }: Rule, principal: Principal): Rule['key_ids'] {
   const own = keysOf(principal);
   return own === null ? before : [...new Set([...(before ?? []), ...own])];

@@ -126,7 +126,7 @@ export async function selectReadable(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Takes the oldest that nobody works on, for `leaseSeconds`. */
+/** Claims the oldest unclaimed one for `leaseSeconds`. */
 export async function claimDryRun(
   tx: SqlExecutor,
   owner: string,
@@ -148,7 +148,7 @@ export async function claimDryRun(
   return rows[0] ?? null;
 }
 
-/** Frees what a former life of this process worked on. */
+/** Releases the claims of this process's former life. */
 export async function takeBackDryRuns(tx: SqlExecutor, owner: string): Promise<void> {
   await tx.query(
     `update rule_dry_run set lease_until = null where lease_owner = $1 and status = 'running'`,
@@ -163,7 +163,7 @@ export type DryRunProgress = Pick<
 
 /**
  * Stores how far a dry run is and counts the conversations of `hits`, each once.
- * @returns false when somebody else has taken it over
+ * @returns false if another process has taken it over
  */
 export async function saveDryRunProgress(
   tx: SqlExecutor,
@@ -225,7 +225,7 @@ export interface PastWindow {
 
 /**
  * The next received messages that the caller sees, after `position` in the order of ids. A bounded
- * number of rows is looked at, so that no statement takes long; `end` is where the next call begins,
+ * number of rows is examined, so that no statement takes long; `end` is where the next call begins,
  * null at the last row.
  */
 export async function selectPastMessages(

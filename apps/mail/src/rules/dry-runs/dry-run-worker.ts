@@ -20,7 +20,7 @@ import {
   type DryRunRow,
 } from './dry-run-store';
 
-/** Rows of one round: what is held in memory, and what a crash repeats; fewer where their texts are held. */
+/** Rows of one round, which are held in memory and repeated after a crash; fewer when texts are loaded. */
 const BATCH = 200;
 const TEXT_BATCH = 40;
 /** Milliseconds of matching before others get their turn. */
@@ -43,7 +43,7 @@ export interface DryRunWorker {
   stop(): Promise<void>;
 }
 
-/** Works off dry runs, one at a time; what was done is stored with every batch, so another process can go on. */
+/** Processes dry runs one at a time; progress is stored with every batch, so another process can continue. */
 export function createDryRunWorker(deps: {
   database: Database;
   blobs: BlobStore;
@@ -157,7 +157,7 @@ function sampleOf(message: RuleMessage, conversationId: string): DryRunProgress[
   };
 }
 
-/** Whoever asked, with what they might see when they did. */
+/** The requester, with their permissions at that time. */
 function principalOf(row: DryRunRow & { organization_id: string }): Principal {
   return {
     type: 'session',

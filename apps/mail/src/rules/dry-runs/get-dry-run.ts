@@ -9,7 +9,7 @@ import { selectDryRun, selectReadable, type DryRunRow } from './dry-run-store';
 
 /**
  * Samples of conversations that the caller may not read any more are left out; the numbers stay.
- * @throws NotFoundError also for that of somebody else, unless the caller is an admin
+ * @throws NotFoundError also for another user's, unless the caller is an admin
  */
 export async function getDryRun(
   { database }: Pick<RuleDeps, 'database'>,
@@ -23,7 +23,7 @@ export async function getDryRun(
     if (row === null) throw new NotFoundError('dry run');
     const conversations = row.samples.map(({ conversation_id }) => conversation_id);
     const readable = await selectReadable(tx, principal, conversations);
-    // They tell of mail; whoever manages rules need not be allowed to read it.
+    // Samples reveal mail, which a caller who manages rules need not be allowed to read.
     const samples = principal.scopes.includes('mail.read')
       ? row.samples.filter(({ conversation_id }) => readable.has(conversation_id))
       : [];

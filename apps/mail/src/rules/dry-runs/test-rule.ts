@@ -35,7 +35,7 @@ export type TestDeps = Pick<RuleDeps, 'database' | 'blobs' | 'clock'> & {
 
 /**
  * Whether a rule, stored or only written down, matches a message, with the verdict of every condition
- * and what it would do. Nothing is done.
+ * and the actions it would run. No action is carried out.
  * @throws NotFoundError for a message that the caller does not see
  */
 export async function testRule(

@@ -13,7 +13,7 @@ const TWO_LETTERS = pairs(`
   som so kaz kk mya my amh am`);
 
 /**
- * Common words that tell these languages apart: a mail is often too short for the
+ * Common words that distinguish these languages: a mail is often too short for the
  * statistics of letters, which take "Where is my order?" for Dutch.
  */
 const COMMON_WORDS: readonly (readonly [string, ReadonlySet<string>])[] = [
@@ -32,7 +32,7 @@ const COMMON_WORDS: readonly (readonly [string, ReadonlySet<string>])[] = [
 ].map(([code, words]) => [code!, new Set(words!.split(' '))] as const);
 const CLEAR_LEAD = 2;
 
-/** ISO 639-1, three letters of ISO 639-3 where there are no two; null when the text does not tell. */
+/** ISO 639-1, three letters of ISO 639-3 where there are no two; null if the text is inconclusive. */
 export function detectLanguage(text: string | null): string | null {
   if (text === null || text.trim().length < MIN_LENGTH) return null;
   const beginning = text.slice(0, MAX_LENGTH);

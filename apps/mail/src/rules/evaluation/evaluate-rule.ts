@@ -8,16 +8,16 @@ export type Verdict = RuleVerdictRecord;
 
 export interface Evaluation {
   readonly matched: boolean;
-  /** One per condition, also after the outcome is clear: they are what a person is told. */
+  /** One per condition, even after the outcome is clear, for display. */
   readonly conditions: readonly Verdict[];
-  /** A regular expression could not be told within the budget: the rule is not decided, and `matched` is false. */
+  /** A regular expression exceeded the budget: the rule is undecided, and `matched` is false. */
   readonly undecided: boolean;
 }
 
 /**
  * Whether a message satisfies a rule, and why. Texts are compared without regard to case, `matches` as
  * its expression says. A rule without conditions matches everything.
- * @param patterns answers for this message, shared by the rules that look at it
+ * @param patterns answers for this message, shared by its rules
  */
 export function evaluateRule(
   rule: Pick<RuleDefinition, 'match' | 'conditions'>,

@@ -12,13 +12,13 @@ import {
   type PatternTest,
 } from './pattern-tests';
 
-/** Works out what the regular expressions of rules say of a message. */
+/** Evaluates rules' regular expressions on messages. */
 export interface PatternMatcher {
   /** Not to be awaited inside a transaction. */
   match(organizationId: string, tests: readonly PatternTest[]): Promise<PatternAnswers>;
   /** The organization's expressions have taken long lately: its mail is to be taken in small groups. */
   isCostly(organizationId: string): boolean;
-  /** Resolves when the organization has rested for what it has cost. Not to be awaited inside a transaction. */
+  /** Resolves when the organization has paused in proportion to its cost. Must not be awaited inside a transaction. */
   rest(organizationId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ const IDLE_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Matches in a worker thread of its own, organizations in turns. Every message has a budget in steps, which makes the
+ * Matches in a separate worker thread, organizations in turns. Every message has a budget in steps, which makes the
  * same verdicts on every machine, and a limit in time, which holds whatever that budget got wrong.
  */
 export function createPatternMatcher({
@@ -92,7 +92,7 @@ export function createPatternMatcher({
     made.on('exit', () => {
       if (worker !== made) return;
       worker = null;
-      // What it answered before it was ended counts; the rest stays undecided.
+      // Answers given before it was terminated count; the rest stay undecided.
       finish();
     });
     return made;

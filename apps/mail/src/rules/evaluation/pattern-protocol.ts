@@ -1,6 +1,6 @@
 import type { PatternAnswer } from './pattern-tests';
 
-/** What a worker that matches patterns is started with. */
+/** Start parameters of a pattern-matching worker. */
 export interface PatternWorkerData {
   patterns: true;
 }
@@ -8,7 +8,7 @@ export interface PatternWorkerData {
 export interface PatternJob {
   texts: string[];
   tests: [pattern: string, text: number][];
-  /** A cell for each test, filled as it is answered: what is there when a worker is ended counts. */
+  /** One cell per test, filled as it is answered; filled cells count even if the worker is terminated. */
   answers: SharedArrayBuffer;
 }
 

@@ -8,7 +8,7 @@ export interface PatternTest {
   readonly text: string;
 }
 
-/** Null: that could not be told within the budget. */
+/** Null: not answered within the budget. */
 export type PatternAnswer = boolean | null;
 
 /** Answers for one message. */
@@ -22,7 +22,7 @@ export function patternsInPlace(budget = patternBudget()): PatternAnswers {
 }
 
 /**
- * What the rules will ask about a message. Labels are left out: earlier rules change them, and they are short.
+ * The pattern tests that rules need on a message. Labels are left out: earlier rules change them, and they are short.
  */
 export function patternTestsOf(
   rules: readonly Pick<RuleDefinition, 'conditions'>[],
@@ -73,7 +73,7 @@ export function runPatternTests(
   }
 }
 
-/** Answers that were worked out before; what is not among them is worked out in place. */
+/** Answers computed before; missing ones are computed in place. */
 export function answersOf(
   tests: readonly PatternTest[],
   answers: readonly PatternAnswer[],

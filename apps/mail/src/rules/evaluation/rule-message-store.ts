@@ -8,7 +8,7 @@ import { readHeaders } from '../../conversations/messages/raw-message';
 import { detectLanguage } from './detect-language';
 import type { NeededFacts, RuleMessage } from '../definition/rule-fields';
 
-/** Characters of a text that rules look at. */
+/** Characters of a text that rules examine. */
 const MAX_TEXT = 262_144;
 const SENDER = `lower(left(m.from_address ->> 'email', 320))`;
 
@@ -44,7 +44,7 @@ interface MessageRow {
 /** A received message as it is stored. */
 export interface StoredRuleMessage extends RuleMessage {
   readonly rawSha256: string | null;
-  /** Of its conversation, when it was read. */
+  /** Its conversation's labels at the time of loading. */
   readonly labels: readonly string[];
 }
 
@@ -135,7 +135,7 @@ export async function loadHeaders(
   return byName;
 }
 
-/** Remembers who wrote to a mailbox for the first time; who is known stays as they are. */
+/** Records first-time senders of a mailbox; known senders are unchanged. */
 export async function rememberSenders(
   tx: SqlExecutor,
   organizationId: string,

@@ -19,10 +19,10 @@ export class CostlyTogether extends Error {
   override readonly name = 'CostlyTogether';
 }
 
-/** A message and the rules that look at it. */
+/** A message and its applicable rules. */
 export interface AskedMessage {
   readonly message: RuleMessage;
-  /** Of its trace; null when nobody traces. */
+  /** W3C trace context; null without tracing. */
   readonly traceparent: string | null;
   readonly rules: readonly Pick<RuleDefinition, 'conditions'>[];
 }
@@ -38,7 +38,7 @@ interface Question {
   readonly tests: readonly PatternTest[];
 }
 
-/** What has to be worked out before an attempt can succeed. */
+/** Tests that must be answered before an attempt can succeed. */
 class AnswersMissing extends Error {
   override readonly name = 'AnswersMissing';
   constructor(readonly questions: ReadonlyMap<string, Question>) {
@@ -51,7 +51,7 @@ export interface RulePatterns {
   whileMissing<T>(attempt: (answersOf: PatternAnswersOf) => Promise<T>): Promise<T>;
 }
 
-/** What the expressions of an organization's rules say of some messages, over several attempts to act on it. */
+/** Answers of an organization's expressions for some messages, kept over several attempts. */
 export function createRulePatterns(matcher: PatternMatcher, organizationId: string): RulePatterns {
   const known = new Map<string, { tests: readonly PatternTest[]; answers: PatternAnswers }>();
 

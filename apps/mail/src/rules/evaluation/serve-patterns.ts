@@ -3,7 +3,7 @@ import { encodeAnswer, type PatternJob } from './pattern-protocol';
 import { runPatternTests } from './pattern-tests';
 import { makeThreadYield } from './yielding-thread';
 
-/** Rules are for later; whatever else runs has somebody who waits for it. */
+/** Rules can wait; other work has someone waiting for it. */
 const NICENESS = 10;
 
 /** Answers the jobs of a `PatternMatcher` inside a worker thread. */

@@ -3,7 +3,7 @@ import { getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 
 /**
- * Makes the calling thread nicer than its process by so much, so that a thread somebody waits for goes first where there are
+ * Lowers the calling thread's priority below its process, so that urgent threads go first where there are
  * not enough processors for both. Only Linux has priorities per thread; elsewhere all stays as it is.
  */
 export function makeThreadYield(niceness: number): void {

@@ -11,7 +11,7 @@ import { actorOfRule } from './rule-principal';
 /**
  * Changes conversations as the matched rules want, one rule after the other, and says so: each rule
  * has its own activity, `conversation.updated` and `rule.matched`. Fills in the remaining outcomes.
- * What one action is refused does not stop the others.
+ * A refused action does not stop the others.
  * @param rows of the conversations, locked and as they are now
  */
 export async function applyChanges(

@@ -14,7 +14,7 @@ const HOPS = 'X-Dak-Hops';
 /** Addresses that a mail has passed by rule. */
 const LOOP = 'X-Loop';
 
-/** The fields that mark what a rule sends, so that we know it when it comes back. */
+/** Header fields that mark mail sent by rules, to recognize it when it comes back. */
 export function loopHeaders(
   message: Pick<RuleMessage, 'mailboxAddress'>,
   headers: RuleMessage['headers'],

@@ -21,7 +21,7 @@ export function changesConversation(action: RuleAction): action is ConversationA
 }
 
 /**
- * What an action makes of a conversation: the same decisions as those of the API.
+ * The effect of an action on a conversation: the same decisions as for the API.
  * @throws DomainError where the API would refuse
  */
 export function decideAction(

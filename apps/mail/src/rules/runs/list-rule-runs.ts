@@ -54,7 +54,7 @@ export function listConversationRuleRuns(
   );
 }
 
-/** What the mail has is for who may read it. */
+/** Hides the message's values from callers who may not read it. */
 function runFor({ scopes }: Principal, run: RuleRunRecord): RuleRunRecord {
   if (scopes.includes('mail.read')) return run;
   const conditions = run.conditions.map((condition) => ({ ...condition, actual: null }));

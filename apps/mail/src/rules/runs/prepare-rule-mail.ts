@@ -85,7 +85,7 @@ export async function prepareForward(
 /**
  * The mail of a `reply_with_template`: to the sender of the message, with the default signature.
  * Variables that the template declares and the rule leaves out are filled from the mail where their
- * name says what is meant: `sender_name`, `sender_email`, `subject`, `mailbox_address`.
+ * name defines the value: `sender_name`, `sender_email`, `subject`, `mailbox_address`.
  * @throws DomainError where the API would refuse it too
  */
 export async function prepareTemplateReply(
@@ -174,7 +174,7 @@ async function variablesOf(
 function senderOf(tx: SqlExecutor, facts: RuleMailFacts, { signature }: SubmissionContent) {
   const { organizationId, principal, message } = facts;
   const findMailbox = mailboxOf(tx, organizationId, message.mailboxId);
-  // Nobody would repeat what a rule could not send.
+  // No one would repeat a rule's failed mail.
   return loadSender(tx, principal, message.mailboxId, findMailbox, signature, true);
 }
 

@@ -9,10 +9,10 @@ export interface Arrival {
   readonly eventId: string;
   readonly messageId: string;
   readonly mailboxId: string;
-  /** Of its event, milliseconds since the epoch. */
+  /** Time of its event, milliseconds since the epoch. */
   readonly occurredAt: number;
   readonly causationDepth: number;
-  /** W3C trace context; null when nobody traces. */
+  /** W3C trace context; null without tracing. */
   readonly traceparent: string | null;
   readonly imported: boolean;
 }

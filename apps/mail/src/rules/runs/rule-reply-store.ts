@@ -15,7 +15,7 @@ export interface RecentReplies {
   readonly today: number;
 }
 
-/** What a rule has answered a sender lately. */
+/** A rule's recent replies to a sender. */
 export async function selectRecentReplies(
   tx: SqlExecutor,
   organizationId: string,

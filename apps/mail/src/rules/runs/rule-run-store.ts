@@ -74,7 +74,7 @@ export async function selectRuleRuns(
 
 const BATCH = 1_000;
 
-/** Forgets what is too old. @returns rows removed */
+/** Removes old rows. @returns rows removed */
 export async function sweepRuleRecords(tx: SqlExecutor): Promise<number> {
   const removed = [];
   for (const [matched, days] of [

@@ -129,7 +129,7 @@ async function runOn(
   return { sent, evaluated };
 }
 
-/** Does what the matched rules want. @returns whether mail has been sent */
+/** Carries out the actions of matched rules. @returns whether mail was sent */
 async function act(
   tx: Transaction,
   deps: RunDeps,

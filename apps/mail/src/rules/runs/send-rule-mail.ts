@@ -30,8 +30,8 @@ interface Waiting {
 }
 
 /**
- * Sends what the matched rules want sent, in the caller's transaction: mail leaves if and only if the
- * run that tells of it is recorded, however often the event is delivered. Fills in the outcomes.
+ * Sends the mail of matched rules in the caller's transaction: mail is sent if and only if its
+ * run is recorded, however often the event is delivered. Fills in the outcomes.
  * @returns conversations that mail was written into; their rows have changed
  */
 export async function sendRuleMail(
@@ -191,7 +191,7 @@ class LoopRefusal extends DomainError {
   }
 }
 
-/** Says no to this mail alone. What is away comes back: then the whole event is tried again. */
+/** Refuses this mail alone. An outage is temporary, so it fails the whole event, which is retried. */
 function isRefusal(error: unknown): error is DomainError {
   return (
     error instanceof DomainError &&
