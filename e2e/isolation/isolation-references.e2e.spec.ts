@@ -1,7 +1,8 @@
 import type { RouteDescription } from '@dak/gateway';
 import { askLikeAMiss } from './ask-like-a-miss';
 import { ForeignData, idsIn, idsOf, textOf } from './foreign-data';
-import { plainRoute, routeName, upload, type PlainRequest } from '../routes/plain-requests';
+import { upload } from '../routes/nouns/attachments';
+import { plainRequest, routeName, type PlainRequest } from '../routes/plain-requests';
 import { startStack, type Stack } from '../stack/stack';
 import { createTenant, type Tenant, type TenantMailbox } from '../stack/tenant';
 
@@ -156,7 +157,7 @@ describe('ids that requests name in their body and query', () => {
         if (route.access !== 'scopes' || !route.anyOf.some((scope) => scopes.includes(scope))) {
           continue;
         }
-        const own = await plainRoute(route).prepare(stack, caller, caller.open);
+        const own = await plainRequest(route, stack, caller, caller.open);
         const request = change(own);
         tried += 1;
         const { status, problem } = await askLikeAMiss(
@@ -197,11 +198,11 @@ describe('ids that requests name in their body and query', () => {
     for (const route of stack.gateway.routeTable()) {
       if (route.access !== 'scopes' || route.method !== 'GET') continue;
       if (!queryNames(route).includes('cursor')) continue;
-      const { params } = await plainRoute(route).prepare(stack, victim, victim.open);
+      const { params } = await plainRequest(route, stack, victim, victim.open);
       const path = pathWith(route, params);
       const { body } = await stack.client(victim.key).get(`${path}?per_page=1`);
       if (body.next_cursor === null) continue;
-      const own = await plainRoute(route).prepare(stack, outsider, outsider.open);
+      const own = await plainRequest(route, stack, outsider, outsider.open);
       const stolen = `${pathWith(route, own.params)}?per_page=1&cursor=${encodeURIComponent(body.next_cursor)}`;
       const { status } = await stack.client(outsider.key).get(stolen);
       expect([route.path, status]).toEqual([route.path, 400]);

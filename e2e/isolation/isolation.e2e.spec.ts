@@ -4,11 +4,10 @@ import { askLikeAMiss } from './ask-like-a-miss';
 import { ForeignData, idsOf, rewritten } from './foreign-data';
 import {
   missingId,
-  plainRoute,
+  plainRequest,
   routeName,
   send,
   STOCK_PER_ROUND,
-  type Holder,
   type PlainRequest,
 } from '../routes/plain-requests';
 import { startStack, type Stack } from '../stack/stack';
@@ -20,7 +19,6 @@ const CLOSED = `${VICTIM}-closed`;
 interface Case {
   route: RouteDescription;
   name: string;
-  holder: Holder;
   /** Prepared by the victim, in a mailbox that its member does not see. */
   request: PlainRequest;
 }
@@ -44,9 +42,8 @@ describe('every route', () => {
     superadmin = await superadminSession(stack);
     cases = [];
     for (const route of stack.gateway.routeTable()) {
-      const { holder, prepare } = plainRoute(route);
-      const request = await prepare(stack, victim, victim.closed);
-      cases.push({ route, name: routeName(route), holder, request });
+      const request = await plainRequest(route, stack, victim, victim.closed);
+      cases.push({ route, name: routeName(route), request });
     }
   }, 60_000);
   afterAll(async () => {
@@ -144,8 +141,9 @@ describe('every route', () => {
       [outsider.admin.session, peopleOf(outsider)],
       [superadmin, [platform, platform, missingId()]],
     ] as const) {
-      for (const { route, name, holder, request } of guarded()) {
-        if (holder === 'platform' || (route.sessionOnly && credential === outsider.key)) continue;
+      for (const { route, name, request } of guarded()) {
+        if (route.holder === 'platform' || (route.sessionOnly && credential === outsider.key))
+          continue;
         const asked = rewritten(request, toOwnPeople(people).set(VICTIM, 'markforged'));
         const verdict = await askLikeAMiss(stack.client(credential), route, asked, seen, people);
         const isExpected =
@@ -166,12 +164,12 @@ describe('every route', () => {
       const { body } = await stack.client(credential).get('/');
       expect(body.principal.mailbox_ids).toEqual([victim.open.id]);
       const isGranted = (scope: Scope): boolean => body.principal.scopes.includes(scope);
-      for (const { route, name, holder, request } of guarded()) {
+      for (const { route, name, request } of guarded()) {
         const isScoped = route.access !== 'scopes' || route.anyOf.some(isGranted);
         const mayNot = !isScoped || (route.sessionOnly && credential === victim.restrictedKey);
         // What belongs to the organization as a whole is the member's, too.
-        const isOwn = holder === 'organization' && route.path.includes('{');
-        if (holder === 'platform' || (isOwn && !mayNot)) continue;
+        const isOwn = ['organization', 'author'].includes(route.holder) && route.path.includes('{');
+        if (route.holder === 'platform' || (isOwn && !mayNot)) continue;
         const asked = rewritten(request, new Map([[VICTIM, 'markmember']]));
         const verdict = await askLikeAMiss(
           stack.client(credential),
@@ -193,14 +191,14 @@ describe('every route', () => {
 
   it('does not find a record under a parent that is another', async () => {
     const wrong: unknown[] = [];
-    for (const { route, name, holder, request } of guarded()) {
+    for (const { route, name, request } of guarded()) {
       const names = Object.keys(request.params ?? {});
-      if (names.length < 2 || holder !== 'mailbox') continue;
+      if (names.length < 2 || route.holder !== 'mailbox') continue;
       for (const [tenant, mailbox, credential] of [
         [outsider, outsider.open, outsider.key],
         [victim, victim.open, victim.member.session],
       ] as const) {
-        const own = await plainRoute(route).prepare(stack, tenant, mailbox);
+        const own = await plainRequest(route, stack, tenant, mailbox);
         for (const mix of mixtures(own.params!, request.params!)) {
           const reply = await send(stack.client(credential), route, { ...own, params: mix });
           if (reply.status !== 404) wrong.push([name, mix, reply.status]);
@@ -228,12 +226,12 @@ describe('every route', () => {
   it('does for its owner what it did for none of the others, and replays it for nobody else', async () => {
     const seen = new ForeignData(VICTIM);
     const wrong: unknown[] = [];
-    for (const { route, name, holder, request } of cases) {
+    for (const { route, name, request } of cases) {
       const owner = route.access === 'public' ? undefined : credentialFor(route);
       const headers = { 'Idempotency-Key': `owner-${name.length}-${missingId()}` };
       const reply = await send(stack.client(owner), route, request, headers);
       if (!route.statuses.includes(reply.status)) wrong.push([name, reply.status, reply.body]);
-      if (!route.idempotent || holder === 'platform') continue;
+      if (!route.idempotent || route.holder === 'platform') continue;
       for (const credential of [outsider.key, victim.member.session]) {
         const repeated = await send(stack.client(credential), route, request, headers);
         if (repeated.headers.has('idempotency-replayed')) wrong.push([name, 'replayed']);

@@ -1,6 +1,6 @@
 import { SERVICES } from '@dak/platform/config';
 import { columnsByTable } from './foreign-data';
-import { plainRoute, routeName, send, STOCK_PER_ROUND } from '../routes/plain-requests';
+import { plainRequest, routeName, send, STOCK_PER_ROUND } from '../routes/plain-requests';
 import { leaveRuleTraces } from './rule-traces';
 import { startStack, type Stack } from '../stack/stack';
 import { createTenant, superadminSession, type Tenant } from '../stack/tenant';
@@ -25,7 +25,7 @@ describe('row-level security, after every route was used by two organizations', 
     const superadmin = await superadminSession(stack);
     for (const tenant of tenants) {
       for (const route of stack.gateway.routeTable()) {
-        const request = await plainRoute(route).prepare(stack, tenant, tenant.open);
+        const request = await plainRequest(route, stack, tenant, tenant.open);
         const credential = route.access === 'superadmin' ? superadmin : tenant.key;
         const headers = { 'Idempotency-Key': routeName(route) };
         await send(stack.client(credential), route, request, headers);

@@ -2,7 +2,7 @@ import { SCOPES, type Scope } from '@dak/kernel';
 import type { RouteDescription } from '@dak/gateway';
 import type { ApiClient } from '@dak/testing/api-client';
 import {
-  plainRoute,
+  plainRequest,
   routeName,
   send,
   STOCK_PER_ROUND,
@@ -104,7 +104,7 @@ describe('the rights table', () => {
   }
 
   const prepare = (route: RouteDescription): Promise<PlainRequest> =>
-    plainRoute(route).prepare(stack, tenant, tenant.open);
+    plainRequest(route, stack, tenant, tenant.open);
 
   async function mismatch(
     route: RouteDescription,

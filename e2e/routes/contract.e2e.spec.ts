@@ -1,7 +1,7 @@
 import { RIGHTS, type Right } from '@dak/contracts/rights';
 import type { RouteDescription } from '@dak/gateway';
 import { describeOnBothRuns } from '../stack/distributed-stack';
-import { plainRoute, plainRouteNames, routeName, send, STOCK_PER_ROUND } from './plain-requests';
+import { plainRequest, namedRoutes, routeName, send, STOCK_PER_ROUND } from './plain-requests';
 import type { Stack } from '../stack/stack';
 import { createTenant, superadminSession, type Tenant } from '../stack/tenant';
 
@@ -47,7 +47,7 @@ describeOnBothRuns('the API', (startStack) => {
   it('answers a plain request on every route with success, as documented', async () => {
     const answered: [string, number, unknown][] = [];
     for (const route of stack.gateway.routeTable()) {
-      const request = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const request = await plainRequest(route, stack, tenant, tenant.open);
       // The client holds every reply against the OpenAPI document.
       const { status, body } = await send(stack.client(credentialFor(route)), route, request);
       if (!route.statuses.includes(status)) answered.push([routeName(route), status, body]);
@@ -58,7 +58,7 @@ describeOnBothRuns('the API', (startStack) => {
 
   it('has no plain request for a route that is gone', () => {
     const routes = stack.gateway.routeTable().map(routeName);
-    expect(plainRouteNames().filter((name) => !routes.includes(name))).toEqual([]);
+    expect(namedRoutes().filter((name) => !routes.includes(name))).toEqual([]);
   });
 
   it('has the actions of the rights table and no others, each with the right that stands there', () => {
@@ -118,7 +118,7 @@ describeOnBothRuns('the API', (startStack) => {
     ['another media type', 'text/plain', '{}', 415, 'unsupported_media_type'],
   ])('answers %s on every route with one sentence', async (_, type, body, status, code) => {
     for (const route of withJson()) {
-      const request = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const request = await plainRequest(route, stack, tenant, tenant.open);
       const client = stack.client(credentialFor(route));
       const headers = { 'Content-Type': type };
       const reply = await send(client, route, { ...request, body }, headers);
@@ -144,7 +144,7 @@ describeOnBothRuns('the API', (startStack) => {
     for (const route of stack.gateway.routeTable()) {
       if (!route.path.includes('{') || route.access === 'public') continue;
       const client = stack.client(credentialFor(route));
-      const request = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const request = await plainRequest(route, stack, tenant, tenant.open);
       for (const value of ['nonsense', '..%2f..', 'ffffffff-ffff-4fff-8fff-ffffffffffff']) {
         const params = Object.fromEntries(
           Object.keys(request.params ?? {}).map((name) => [name, value]),

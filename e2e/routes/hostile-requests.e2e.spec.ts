@@ -3,7 +3,13 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { RouteDescription } from '@dak/gateway';
 import { eventually } from '@dak/testing/waiting';
-import { plainRoute, routeName, send, STOCK_PER_ROUND, type PlainRequest } from './plain-requests';
+import {
+  plainRequest,
+  routeName,
+  send,
+  STOCK_PER_ROUND,
+  type PlainRequest,
+} from './plain-requests';
 import { startStack, type Stack } from '../stack/stack';
 import { createTenant, superadminSession, type Tenant } from '../stack/tenant';
 
@@ -78,7 +84,7 @@ describe('hostile requests', () => {
     const wrong: unknown[] = [];
     let tried = 0;
     for (const route of withJson()) {
-      const own = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const own = await plainRequest(route, stack, tenant, tenant.open);
       const accepts = compile(route.bodySchema);
       for (const path of fieldsOf(route.bodySchema as Schema)) {
         for (const value of WRONG_TYPES) {
@@ -102,7 +108,7 @@ describe('hostile requests', () => {
     for (const route of withJson()) {
       // A password is tried slowly and a wrong one is counted: identity has tests of its own.
       if (route.path.startsWith('/api/v1/auth/')) continue;
-      const own = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const own = await plainRequest(route, stack, tenant, tenant.open);
       const accepts = compile(route.bodySchema);
       for (const path of fieldsOf(route.bodySchema as Schema)) {
         // Passwords are hashed slowly, whatever is in them.
@@ -125,7 +131,7 @@ describe('hostile requests', () => {
 
   it('get 400 for a NUL character or half a surrogate pair anywhere', async () => {
     for (const route of withJson()) {
-      const own = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const own = await plainRequest(route, stack, tenant, tenant.open);
       for (const extra of [['a\0b'], { '\ud800': 1 }, ['\udfff\ud800']]) {
         const body = { ...(own.body as object), extra };
         const { status } = await send(clientFor(route), route, { ...own, body });
@@ -141,7 +147,7 @@ describe('hostile requests', () => {
     const wrong: unknown[] = [];
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     for (const route of withJson()) {
-      const own = await plainRoute(route).prepare(stack, tenant, tenant.open);
+      const own = await plainRequest(route, stack, tenant, tenant.open);
       const documented = fieldsOf(route.bodySchema as Schema).filter((path) => path.length === 1);
       for (const [name] of documented as [string][]) {
         const body = `{${JSON.stringify(name)}: ${deep}}`;
