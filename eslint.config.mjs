@@ -6,7 +6,16 @@ import { boundaries } from './scripts/boundaries.mjs';
 import { sqlInStores } from './scripts/sql-in-stores.mjs';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '**/corpora/**', '.nx/**'] },
+  {
+    ignores: [
+      '**/dist/**',
+      '**/generated/**',
+      '**/node_modules/**',
+      '**/corpora/**',
+      '.nx/**',
+      'scripts/*/new/**',
+    ],
+  },
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,
   {

@@ -4,7 +4,7 @@ import type { RouteDescription } from '@dak/gateway';
 import { StreamClient } from '@dak/testing/event-stream';
 import { eventually } from '@dak/testing/waiting';
 import { describeOnBothRuns } from '../stack/distributed-stack';
-import { plainRequest, namedRoutes, routeName, send } from '../routes/plain-requests';
+import { plainRequest, send } from '../routes/plain-requests';
 import { sendMail } from '../stack/sending-mail';
 import type { Stack } from '../stack/stack';
 import { createTenant, superadminSession, type Tenant } from '../stack/tenant';
