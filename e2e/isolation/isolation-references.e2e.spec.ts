@@ -22,6 +22,7 @@ interface Foreign {
   signatureId: string;
   templateId: string;
   ruleId: string;
+  webhookId: string;
   token: string;
 }
 
@@ -35,6 +36,19 @@ interface Reference {
 const mailbox = (body: Reference['body']): Reference => ({ holder: 'mailbox', body });
 const organization = (body: Reference['body']): Reference => ({ holder: 'organization', body });
 const later: Reference = { holder: 'later', body: () => ({}) };
+
+/** In an action of a rule that a request makes, or names to try it. */
+function inAction(
+  holder: Reference['holder'],
+  member: string,
+  action: (foreign: Foreign) => object,
+): [string, Reference][] {
+  const rule = (foreign: Foreign) => ({ name: 'x', actions: [action(foreign)] });
+  return [
+    [`actions[].${member}`, { holder, body: rule }],
+    [`rule.actions[].${member}`, { holder, body: (foreign) => ({ rule: rule(foreign) }) }],
+  ];
+}
 
 /** By the field's place in the body, after the route where one field means several things. */
 const REFERENCES: Readonly<Record<string, Reference>> = {
@@ -87,6 +101,21 @@ const REFERENCES: Readonly<Record<string, Reference>> = {
       actions: [{ type: 'add_labels', labels: ['x'] }],
     },
   })),
+  ...Object.fromEntries([
+    ...inAction('organization', 'user_id', ({ userId }) => ({ type: 'assign', user_id: userId })),
+    ...inAction('organization', 'department_id', ({ departmentId }) => ({
+      type: 'set_department',
+      department_id: departmentId,
+    })),
+    ...inAction('organization', 'template_id', ({ templateId }) => ({
+      type: 'reply_with_template',
+      template_id: templateId,
+    })),
+    ...inAction('mailbox', 'webhook_id', ({ webhookId }) => ({
+      type: 'notify_webhook',
+      webhook_id: webhookId,
+    })),
+  ]),
   rule_id: mailbox(({ ruleId }) => ({ rule_id: ruleId, rule: undefined })),
   'attachment_tokens[]': mailbox(({ token }) => ({ attachment_tokens: [token] })),
   domain_id: later,
@@ -276,6 +305,10 @@ async function foreignOf(tenant: Tenant, box: TenantMailbox): Promise<Foreign> {
     conditions: [{ field: 'subject', operator: 'equals', value: box.marker }],
     actions: [{ type: 'add_labels', labels: ['lamp'] }],
   });
+  const webhook = await tenant.client.post('/webhooks', {
+    url: `http://127.0.0.1:9/${box.marker}`,
+    event_types: ['domain.verified'],
+  });
   return {
     userId: tenant.admin.id,
     departmentId: tenant.departmentId,
@@ -286,6 +319,7 @@ async function foreignOf(tenant: Tenant, box: TenantMailbox): Promise<Foreign> {
     signatureId: signature.body.id,
     templateId: template.body.id,
     ruleId: rule.body.id,
+    webhookId: webhook.body.id,
     token: (await upload(tenant.client, box.marker)).token,
   };
 }
