@@ -5,7 +5,7 @@ const ROOT = join(__dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/changing.md'), 'utf8');
 
 test('docs/changing.md names files and folders that exist', () => {
-  const named = [...PAGE.matchAll(/`((?:apps|libs|protos|scripts)\/[^`\s]+)`/g)].map(
+  const named = [...PAGE.matchAll(/`((?:apps|bench|e2e|libs|protos|scripts)\/[^`\s]+)`/g)].map(
     ([, path]) => path!,
   );
   expect(named.length).toBeGreaterThan(10);
