@@ -18,7 +18,10 @@ export const EDITS = {
     ],
   ],
   'apps/gateway/README.md': [
-    [row('webhooks/'), `| \`ledger/\` | routes of the ledger, and its part of the gateway's backend |\n`],
+    [
+      row('webhooks/'),
+      `| \`ledger/\` | routes of the ledger, and its part of the gateway's backend |\n`,
+    ],
   ],
   'apps/standalone/src/service.ts': [
     [
