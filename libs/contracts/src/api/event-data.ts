@@ -171,7 +171,7 @@ const SUPPORT = { email: 'support@dak.example', name: 'Support' };
 
 type Examples = { [K in keyof typeof EVENT_DATA]: z.input<(typeof EVENT_DATA)[K]> };
 
-/** Data of each kind about nobody: for documentation and for tests of webhooks. @param at RFC 3339 */
+/** Fictional data of each kind, for documentation and webhook tests. @param at RFC 3339 */
 export function eventExamples(at: string): Examples {
   return {
     'mail.received': {
@@ -273,7 +273,7 @@ export function eventExamples(at: string): Examples {
   };
 }
 
-/** What a webhook endpoint gets and what the event stream carries; `data` by kind. */
+/** The body sent to webhook endpoints and on the event stream; `data` by kind. */
 export const PublicEventRecord = z.object({
   id: z.string().describe('evt_ and a UUIDv7; repetitions have the same one'),
   type: z.string(),

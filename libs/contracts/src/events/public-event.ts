@@ -82,7 +82,7 @@ export function publicEvent(event: EventEnvelope): PublicEvent | null {
   };
 }
 
-/** Whether an event tells of a blind copy, so that it is only for who may send in its conversation. */
+/** Whether an event reveals a blind copy, so that it is only for callers who may send in its conversation. */
 export function isOfBlindCopy({ type, data }: EventEnvelope): boolean {
   switch (type as EventKind) {
     case 'mail.sent':

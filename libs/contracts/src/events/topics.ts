@@ -9,7 +9,7 @@ const PUBLIC = {
 /** Topic and number of partitions. Partition counts never change in place: order per key would break. */
 export const TOPICS = {
   ...PUBLIC,
-  /** Between services only: what they note for the audit log. */
+  /** Internal: services' notes for the audit log. */
   'audit.events.v1': 6,
 } as const;
 export type Topic = keyof typeof TOPICS;

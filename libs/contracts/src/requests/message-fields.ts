@@ -28,7 +28,7 @@ interface MessageType<Message> {
 
 /**
  * A request as its message: `mailbox_ids` fills `mailboxIds`, `settings` fills `settingsJson`. Null and
- * absent are the same; `fields` of the message tells them apart where that matters (see {@link sentFields}).
+ * absent are the same; `fields` of the message distinguishes them where that matters (see {@link sentFields}).
  * A field that the message lacks does not compile.
  * @param rest fields of the message that the request does not have
  */

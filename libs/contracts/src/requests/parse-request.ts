@@ -37,7 +37,7 @@ export function parseRequest<Schema extends z.ZodType>(
 type Fault = { [Kind in ErrorKind]: { kind: Kind; code: ErrorCode<Kind> } }[ErrorKind];
 
 /**
- * What a schema's `refine` says of a fault that has an error code of its own.
+ * Parameters of a schema's `refine` for a fault with its own error code.
  * @param sentence reads on after the field's name, or stands alone when it begins with a capital letter
  */
 export function fault<Kind extends ErrorKind = 'invalid'>(

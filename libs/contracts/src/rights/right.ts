@@ -25,7 +25,7 @@ export interface SessionMember {
 
 /** Who may do one thing. */
 export interface Right {
-  /** Of which any one suffices. `credential`: any credential will do; `public`: none is asked for. */
+  /** Any one of these suffices. `credential`: any credential; `public`: none required. */
   readonly scopes: readonly Scope[] | 'credential' | 'public';
   /** All of them are needed on top. */
   readonly also?: readonly Scope[];

@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 100;
 
 /**
  * Resolves when the notes committed before the call have left the outbox for the log, at the latest
- * after 2.5 seconds: then a caller who asks for the audit log finds what they have just changed.
+ * after 2.5 seconds, so that a caller who reads the audit log finds their own latest change.
  */
 export async function notesPublished(database: Database): Promise<void> {
   const until = Date.now() + PATIENCE_MS;

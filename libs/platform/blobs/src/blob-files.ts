@@ -13,7 +13,7 @@ import type { JournaledBlob } from './blob-journal';
 import type { BlobTree } from './blob-tree';
 import { flushFile, flushFolder, inParallel, isMissing } from './durable-files';
 
-/** Files flushed at the same time that nobody waits for: others need libuv's pool of four threads. */
+/** Background flushes at a time: other work needs libuv's pool of four threads. */
 const LATE_FLUSHES = 2;
 
 type BlobName = Omit<JournaledBlob, 'content'>;
@@ -84,7 +84,7 @@ export class BlobFiles {
   }
 }
 
-/** Names in folders; nobody waits for it. */
+/** Flushes names in folders, in the background. */
 export function flushFolders(folders: readonly string[]): Promise<void> {
   return inParallel(folders, LATE_FLUSHES, flushFolder);
 }

@@ -11,7 +11,7 @@ import { flushData, flushFolder, isMissing, unlessMissing } from './durable-file
 /** A blob whose file is written and not flushed. */
 export interface JournaledBlob {
   organizationId: string;
-  /** Of `content`; 64 lower-case hexadecimal digits. */
+  /** SHA-256 of `content`; 64 lower-case hexadecimal digits. */
   sha256: string;
   content: Uint8Array;
 }
@@ -23,18 +23,18 @@ export interface BlobJournalOptions {
   flush: (blobs: readonly Omit<JournaledBlob, 'content'>[]) => Promise<void>;
   /**
    * Writes all files again, each into a new one, and makes them durable: after a flush that failed, the system takes
-   * for written what it has lost, and another flush of the same file succeeds.
+   * lost data as written, and another flush of the same file succeeds.
    */
   rewrite: (blobs: readonly JournaledBlob[]) => Promise<void>;
   /** Writes the files that are absent or damaged. They need not be durable yet. */
   restore: (blobs: readonly JournaledBlob[]) => Promise<void>;
-  /** A segment ends when it has so many octets. @default 32 MiB */
+  /** Octets after which a segment ends. @default 32 MiB */
   segmentBytes?: number;
-  /** Or so many milliseconds after its first blob. @default 30000 */
+  /** Milliseconds after its first blob when a segment ends. @default 30000 */
   segmentMs?: number;
   /**
    * Milliseconds from the end of a segment until its blobs are flushed: the system writes what has
-   * changed after some 30 seconds by itself, and then little is left to do. @default 60000
+   * changed after some 30 seconds on its own, and then little is left to do. @default 60000
    */
   settleMs?: number;
   /** Milliseconds after blobs could not be rewritten until it is tried again. @default 5000 */
@@ -90,24 +90,24 @@ const SEGMENT_NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.recovered)?$/
 /**
  * A write-ahead log of small blobs: many are made durable by one flush of one file, and the flushes of
  * their own files and folders are done later, together, when most of them are on disk anyway. What
- * {@link BlobJournal.recover} finds of a process that is gone is written anew where it is missing.
+ * {@link BlobJournal.recover} finds of a dead process is rewritten where it is missing.
  *
  * A segment starts with a mark of 8 octets, zero when it is empty. A record is the mark, organization
  * (16), SHA-256 (32), length (4, big-endian) and content; a torn one at the end does not match its hash,
- * and what is left of an earlier use of the file has another mark.
+ * and remains of an earlier use of the file have a different mark.
  */
 export class BlobJournal {
   readonly #options: Required<BlobJournalOptions>;
   readonly #appends: GroupCommit<readonly JournaledBlob[], void>;
   #current: Segment | null = null;
-  /** Of ended segments, to be used again: their place on the disk need not be found anew. */
+  /** Files of ended segments, reused because their disk space is already allocated. */
   readonly #spares: SegmentFile[] = [];
   /** Ends the waiting of segments that settle. */
   #hurry = new AbortController();
   /** What ends segments, one after the other; never rejects. */
   #ending: Promise<void> = Promise.resolve();
   #ended = 0;
-  /** Of those, the ones whose blobs could neither be flushed nor be rewritten yet. */
+  /** Those segments whose blobs could neither be flushed nor rewritten yet. */
   readonly #failed = new Set<Segment>();
   /** Somebody cannot write before a segment has been flushed. */
   #isCrowded = false;
@@ -145,7 +145,7 @@ export class BlobJournal {
   }
 
   /**
-   * Restores what is in journals, also in those of other processes, which notice. They are flushed and
+   * Restores the contents of all journals, also those of other processes, which notice. They are flushed and
    * forgotten afterwards, without anybody waiting.
    */
   async recover(): Promise<void> {
@@ -174,13 +174,13 @@ export class BlobJournal {
   }
 
   /**
-   * Flushes and forgets what is in all segments, also in those of other processes, which notice, and
+   * Flushes and forgets the contents of all segments, also those of other processes, which notice, and
    * removes the files of segments that wait to be used again: they still hold what was in them.
    */
   async forget(): Promise<void> {
     await this.checkpoint();
     await this.recover();
-    // What was recovered may have been a segment of ours that has begun since, and settles now that it is noticed.
+    // The recovered file may be one of this process's segments started since; it settles now.
     await this.#endWithoutSettling();
   }
 
@@ -218,7 +218,7 @@ export class BlobJournal {
     const until = performance.now() + this.#options.crowdedMs;
     this.#isCrowded = this.#ended > MOST_ENDED;
     while (this.#ended > MOST_ENDED) {
-      // A slow disk only slows down: what is under way comes to an end.
+      // A slow disk only slows down: running flushes still finish.
       const isStuck = this.#failed.size > 0 && performance.now() > until;
       if (isStuck) throw new StorageUnavailableError('Blobs cannot be flushed to their files.');
       await delay(CROWDED_EVERY_MS);
@@ -246,7 +246,7 @@ export class BlobJournal {
       ...{ ...file, mark, end: 0, blobs: [], isDue: false },
       timer: setTimeout(() => {
         segment.isDue = true;
-        // What fails is what others write beside it, and they are told.
+        // The failure belongs to concurrent writers, who get the error themselves.
         this.#appends.submit([]).catch(() => undefined);
       }, segmentMs).unref(),
     };
@@ -297,7 +297,7 @@ export class BlobJournal {
     });
   }
 
-  /** Tries until it succeeds: what is not durable has to stay in the journal. */
+  /** Retries until it succeeds, because only durable blobs may leave the journal. */
   async #rewrite(segment: Segment): Promise<void> {
     try {
       await this.#options.rewrite(readRecords(await readStart(segment)));

@@ -6,7 +6,7 @@ import type { BlobReference, BlobStore } from './blob-store';
 import { isSha256, type BlobTree } from './blob-tree';
 import { exists, flushFolder, isMissing, unlessMissing } from './durable-files';
 
-/** After the name of content that is being removed, until it is certain that nobody refers to it. */
+/** Suffix of content being removed, until it is certain that it is unreferenced. */
 const ASIDE = '.aside';
 
 type Removal = Pick<
@@ -50,7 +50,7 @@ export class BlobRemoval implements Removal {
     for (const sha256 of new Set(candidates)) {
       const path = this.tree.path(organizationId, sha256);
       await rename(path, path + ASIDE).catch(unlessMissing);
-      // Also what a crash has left set aside.
+      // Also content left set aside by a crash.
       if (await exists(path + ASIDE)) aside.push(sha256);
     }
     if (aside.length === 0) return [];

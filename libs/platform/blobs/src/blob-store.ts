@@ -29,12 +29,12 @@ export interface BlobStore {
    * @throws UnavailableError when some of it is just being removed; storing it again helps
    */
   requirePresent(organizationId: string, sha256s: Iterable<string>): void;
-  /** Names of what is stored, of those that begin with `prefix` (two hexadecimal digits). */
+  /** Stored names that begin with `prefix` (two hexadecimal digits). */
   list(organizationId: string, prefix: string): Promise<string[]>;
   /**
-   * Removes those of the candidates that nobody refers to. They are set aside first; then
+   * Removes the unreferenced candidates. They are set aside first; then
    * `findReferenced` is asked, which must wait for every transaction that was running when it was
-   * called and look after that; what is referred to is put back, and so is all when it fails. A reader finds
+   * called and look after that; referenced content is put back, and all of it on failure. A reader finds
    * content that is set aside.
    */
   removeUnreferenced(
@@ -42,9 +42,9 @@ export interface BlobStore {
     candidates: readonly string[],
     findReferenced: (sha256s: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<BlobReference[]>;
-  /** Puts back what is referred to and still set aside, because a process died with it. */
+  /** Puts back referenced content that a dead process left set aside. */
   putBack(organizationId: string, sha256s: Iterable<string>): Promise<void>;
-  /** Makes journals forget content: what is removed afterwards does not come back, and leaves no copy in them. */
+  /** Makes journals forget content, so that removed content does not come back or remain there. */
   forgetJournals(): Promise<void>;
   /** Everything of an organization. @returns what was removed */
   removeOrganization(organizationId: string): Promise<{ blobs: number; bytes: number }>;

@@ -32,7 +32,7 @@ export class BlobTree {
     for (const name of [INCOMING, JOURNAL]) await this.durableFolder(join(this.root, name));
   }
 
-  /** Removes what a crash more than an hour ago left behind. */
+  /** Removes leftovers of a crash more than an hour ago. */
   async sweepIncoming(): Promise<void> {
     const before = Date.now() - ABANDONED_AFTER_MS;
     const folder = join(this.root, INCOMING);
@@ -44,7 +44,7 @@ export class BlobTree {
     }
   }
 
-  /** Of a file that takes its name once it is whole. */
+  /** Temporary name of a file, which is renamed once it is complete. */
   temporaryPath(): string {
     return join(this.root, INCOMING, uuidv4());
   }

@@ -2,11 +2,11 @@ import { closeSync, fdatasync, fsync, openSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** Of an open file, in libuv's pool. */
+/** Flushes an open file, in libuv's pool. */
 export const flushData = promisify(fdatasync);
 const flushAll = promisify(fsync);
 
-/** Makes the content of a file durable, or the names in a folder; what is gone needs it no more. */
+/** Makes a file's content, or a folder's names, durable; ignores files that are gone. */
 async function flushIfThere(path: string, flush: (file: number) => Promise<void>): Promise<void> {
   let file: number;
   try {

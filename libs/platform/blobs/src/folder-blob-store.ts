@@ -32,7 +32,7 @@ const PARALLEL_OPENS = 2;
  * Blobs as files `<root>/<organization>/<aa>/<sha256>`. A large file appears under its name by rename
  * after its bytes were flushed, and the folder is flushed after the rename. Small ones are durable by
  * `<root>/journal` ({@link BlobJournal}) before their files are, and {@link FolderBlobStore.open}
- * restores from it what a crash of the machine took. A crash leaves no partial blob, only temporary
+ * restores content lost in a crash of the machine. A crash leaves no partial blob, only temporary
  * files under `<root>/incoming`, which are removed after an hour.
  */
 export class FolderBlobStore implements BlobStore {
@@ -56,7 +56,7 @@ export class FolderBlobStore implements BlobStore {
     this.#removal = new BlobRemoval(this.#tree, this.#journal);
   }
 
-  /** Makes the folder if absent, restores what is in the journal, and removes what a crash more than an hour ago left behind. */
+  /** Creates the folder if absent, restores the journal's contents, and removes leftovers of a crash more than an hour ago. */
   static async open(root: string, options: FolderBlobStoreOptions = {}): Promise<FolderBlobStore> {
     const store = new FolderBlobStore(root, options);
     await store.#tree.make();
@@ -102,7 +102,7 @@ export class FolderBlobStore implements BlobStore {
     await inParallel(absent, PARALLEL_OPENS, ([path, { content }]) =>
       this.#files.writeSmall(path, content),
     );
-    // Last: what the journal forgets has been flushed, so it has to be there.
+    // Last: the journal has flushed what it forgets, so it must be present.
     await this.#journal.append(small.map(([, blob]) => blob));
     const folders = [...new Set(large.map(([path]) => dirname(path)))];
     await inParallel(folders, PARALLEL_FLUSHES, (folder) => this.#tree.durableFolder(folder));

@@ -62,7 +62,7 @@ describe('the removal of blobs', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   it('never takes content away from a reference, while writers store the same content', async () => {
-    // Two processes on one folder, each with a journal of its own.
+    // Two processes on one folder, each with its own journal.
     const stores = [await FolderBlobStore.open(root), await FolderBlobStore.open(root)];
     const references = new References();
     const until = Date.now() + 6_000;

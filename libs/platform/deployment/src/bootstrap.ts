@@ -5,11 +5,11 @@ import type { FirstRunSecrets } from './first-run-secrets';
 import { localRequest } from './local-request';
 import type { SiteAddresses } from './site-addresses';
 
-/** What `<data folder>/bootstrap.json` tells: addresses of this run, credentials as the first one made them. */
+/** Contents of `<data folder>/bootstrap.json`: addresses of this run, and credentials from the first run. */
 export interface Bootstrap {
   base_url: string;
   site_url: string;
-  /** Of the process or, of a distributed run, of the first gateway. */
+  /** Pid of the process or, in a distributed run, of the first gateway. */
   metrics_url?: string;
   smtp: { host: string; port: number };
   lmtp: { host: string; port: number };

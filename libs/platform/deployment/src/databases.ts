@@ -7,7 +7,7 @@ import {
 } from '@dak/platform/config';
 import { applyMigrations } from '@dak/platform/migrations';
 
-/** The databases of the services, and the log's; each has a role of its own. */
+/** The databases of the services and of the log; each has its own role. */
 export const DATABASES = [...SERVICES, 'log'] as const;
 
 /** What names them one by one. */
@@ -29,7 +29,7 @@ export function namedDatabases(
 }
 
 export interface MigrateOptions<Name extends DatabaseName> {
-  /** Of an administrator of the cluster. */
+  /** Administrator URL of the cluster. */
   adminUrl: string;
   /** Folder with one of each database, `dist/migrations`. */
   migrations: string;
@@ -40,7 +40,7 @@ export interface MigrateOptions<Name extends DatabaseName> {
 }
 
 /**
- * The one migration command: makes databases and runtime roles and applies what is missing. Safe to
+ * The one migration command: creates databases and runtime roles and applies missing migrations. Safe to
  * run by several replicas at once.
  * @returns each database's URL under its runtime role
  */

@@ -6,7 +6,7 @@ export interface FirstRunSecrets {
   /** Null once the person has another one. */
   adminPassword: string | null;
   superadminPassword: string | null;
-  /** Of the demo organization's admin, with all scopes. */
+  /** API key of the demo organization's admin, with all scopes. */
   apiKey: string;
 }
 

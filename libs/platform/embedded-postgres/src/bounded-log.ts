@@ -4,7 +4,7 @@ const LOOK_EVERY_MS = 60_000;
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /**
- * Keeps the log of a running server within bounds: what is larger becomes `<path>.1` and the log begins
+ * Bounds the log of a running server: a larger file becomes `<path>.1` and the log begins
  * again. The server goes on with the file that it has open, which it only appends to.
  * @returns what ends it
  */
@@ -18,7 +18,7 @@ export function boundLog(
       if (statSync(path).size <= mostBytes) return;
       copyFileSync(path, `${path}.1`);
     } catch {
-      // The disk may be full; to give up what is said in the log is better than to fill it further.
+      // The disk may be full; dropping log lines is better than filling it further.
     }
     truncateIfThere(path, mostBytes);
   };

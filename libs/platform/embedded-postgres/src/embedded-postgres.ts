@@ -31,7 +31,7 @@ export interface EmbeddedPostgres {
   adminUrl: string;
   /** A fast shutdown: transactions are rolled back, everything committed is on disk. */
   stop(): Promise<void>;
-  /** Resolves when the server ends although nobody stopped it. */
+  /** Resolves when the server ends unexpectedly. */
   failed: Promise<Error>;
 }
 
@@ -102,7 +102,7 @@ export function runningEmbeddedPostgres(dataDir: string): string | null {
   return serverUrl({ user: 'dak_admin', password, folder, port: Number(port) });
 }
 
-/** Makes the cluster once; a half-made one (no password file yet) is made anew. */
+/** Creates the cluster once; an incomplete one (no password file yet) is recreated. */
 function initialize(home: PostgresHome, data: string, user: OperatingSystemUser | null): string {
   const passwordFile = join(home.folder, 'password');
   if (existsSync(passwordFile) && existsSync(join(data, 'PG_VERSION'))) {
@@ -157,7 +157,7 @@ const SETTINGS = [
 const SETTINGS_OF_18 = ['io_method=sync'];
 
 /**
- * Stops the server once the pipe closes (we are gone). A background command of `sh` has no stdin of its own, hence
+ * Stops the server once the pipe closes (we are gone). A background command of `sh` has no stdin, hence
  * descriptor 3; 4 is the lock of the cluster, which the server's processes alone keep.
  */
 const GUARD = [
@@ -178,7 +178,7 @@ function spawnServer(
   const sockets = fitsSocket(home.folder) ? home.folder : '';
   const command = [join(home.bin, 'postgres'), '-D', data, '-p', String(port), '-k', sockets];
   const options = settings.flatMap((setting) => ['-c', setting]);
-  // A group of its own, so that Ctrl-C reaches us alone and the server stops after its clients.
+  // A separate process group, so that Ctrl-C reaches only this process and the server stops after its clients.
   return spawn('/bin/sh', ['-c', GUARD, 'dak-postgres', ...command, ...options], {
     ...identity(home, user),
     detached: true,
@@ -187,7 +187,7 @@ function spawnServer(
 }
 
 /**
- * The server's processes hold this lock, so that it tells whether one of them is left, also where their pids are not
+ * The server's processes hold this lock, which shows whether one of them is left, even where their pids are not
  * to be seen: in another container on the same volume, after a crash of Dak there.
  * @throws Error when they do not end
  */

@@ -40,7 +40,7 @@ const LAST_SPARE = `
  * the pages stay, and a log that is not ours to switch stays as it is.
  * @param adminUrl of an owner of the databases
  * @param options.isOurs the server is an embedded one, whose write-ahead log may be switched
- * @throws UnavailableError when somebody holds a table for long, mostly before anything is rewritten
+ * @throws UnavailableError when a table stays locked for long, mostly before anything is rewritten
  */
 export async function scrubDatabases(
   adminUrl: string,
@@ -88,7 +88,7 @@ async function olderEnded(client: pg.Client): Promise<void> {
   }
 }
 
-/** Gives up its turn whenever somebody else holds the table, so that nobody queues behind it for long. */
+/** Gives up its turn whenever the table is locked, so that no other statement queues behind it for long. */
 async function whenFree(client: pg.Client, table: string, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -107,7 +107,7 @@ async function whenFree(client: pg.Client, table: string, statement: string): Pr
 }
 
 /**
- * A checkpoint makes the files of the past ready for use under names of the future, with what is in them; a switch
+ * A checkpoint recycles old files under future names, contents included; a switch
  * fills the rest of a file with zeros. It needs no setting, which would outlive a crash.
  */
 async function overwriteLog(client: pg.Client): Promise<void> {

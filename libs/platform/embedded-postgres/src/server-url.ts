@@ -9,7 +9,7 @@ export function fitsSocket(folder: string): boolean {
 }
 
 /**
- * Of the maintenance database of a server whose socket, if it fits, is in `folder`: a round trip over
+ * URL of the maintenance database of a server whose socket, if it fits, is in `folder`: a round trip over
  * a socket costs both sides about a sixth less than one over loopback.
  */
 export function serverUrl(server: {

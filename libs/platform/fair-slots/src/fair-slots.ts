@@ -1,7 +1,7 @@
 export interface FairSlotsOptions {
   /** Slots for what has just begun. */
   most: number;
-  /** Of one tenant, slow ones too. */
+  /** Slots of one tenant, slow ones included. */
   mostOfOne: number;
   /** Milliseconds after which work no longer takes one of `most`. @default 3000 */
   slowAfterMs?: number;
@@ -21,8 +21,8 @@ const SLOW_AFTER_MS = 3_000;
 
 /**
  * Places for work that may take long because of a stranger, such as a server that keeps its clients
- * waiting. One tenant cannot take all of them, and what is slow gives its place to others after a few
- * seconds, so that nobody waits longer than that for somebody else's slow peer.
+ * waiting. One tenant cannot take all of them, and slow work gives up its slot after a few
+ * seconds, so that no tenant waits longer than that for another's slow peer.
  */
 export class FairSlots {
   readonly #options: Required<FairSlotsOptions>;

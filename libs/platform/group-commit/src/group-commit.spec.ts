@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGroupCommit } from './group-commit';
 
-/** A flush that ends when told to. */
+/** A flush that the test ends. */
 function manualFlush() {
   const groups: number[][] = [];
   const ends: { resolve(): void; reject(error: Error): void }[] = [];

@@ -11,7 +11,7 @@ export function deadlineExceeded(): DomainError {
 
 /**
  * Settles with `work`, or rejects once the deadline passes or the caller goes away. The work itself
- * is told by its own signal and may still finish.
+ * is notified by its own signal and may still finish.
  */
 export function withinDeadline<T>(work: Promise<T>, deadline: number, now: number): Promise<T> {
   const left = deadline - now;

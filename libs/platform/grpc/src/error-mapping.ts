@@ -28,7 +28,7 @@ const KIND = 'dak-error-kind';
 const CODE = 'dak-error-code';
 const RETRY_AFTER = 'dak-retry-after';
 
-/** Anything that is not a DomainError keeps its message to itself; what heals by itself is told as such. */
+/** Errors other than DomainError do not disclose their message; outages are reported as such. */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (isOutage(error)) {
@@ -55,14 +55,14 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
   return { code: STATUS[domain.kind], details: encodeURIComponent(domain.message), metadata };
 }
 
-/** Whether the transport failed, so that nobody knows if the call was carried out. */
+/** Whether the transport failed, so that it is unknown if the call was carried out. */
 export function isLostConnection(error: ServiceError): boolean {
   // A server that ends before its calls do cancels them.
   const isLost = error.code === status.UNAVAILABLE || error.code === status.CANCELLED;
   return isLost && error.metadata?.get(KIND)[0] === undefined;
 }
 
-/** The inverse; what the transport itself reports becomes `unavailable` or `deadline_exceeded`. */
+/** The inverse; errors of the transport itself become `unavailable` or `deadline_exceeded`. */
 export function fromServiceError(error: ServiceError): DomainError {
   const kind = error.metadata?.get(KIND)[0]?.toString();
   const code = error.metadata?.get(CODE)[0]?.toString();

@@ -30,7 +30,7 @@ const CHANNEL_OPTIONS = {
 
 /**
  * Calls a service of other processes over HTTP/2, its replicas in turn, those that are connected only. A
- * call that never left this process goes to another replica by itself (grpc-js). One whose connection is
+ * call that never left this process is retried on another replica automatically (grpc-js). One whose connection is
  * lost on the way may have been carried out: it is sent once more only if that does no harm, because it
  * reads or because its answer is stored under an idempotency key.
  */

@@ -25,7 +25,7 @@ export interface GrpcTlsOptions {
     info(fields: Record<string, unknown>, message: string): void;
     error(fields: Record<string, unknown>, message: string): void;
   };
-  /** Milliseconds between looks at the files. @default 2000 */
+  /** Milliseconds between checks of the files. @default 2000 */
   readonly pollMs?: number;
 }
 

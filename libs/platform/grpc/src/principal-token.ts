@@ -6,7 +6,7 @@ const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'dak-principal' }
   'base64url',
 );
 const LIFETIME_MS = 60_000;
-/** A token is signed anew after this time, so that signing stays off the hot path and tokens stay short-lived. */
+/** A token is renewed after this time, which keeps signing off the hot path and tokens short-lived. */
 const REUSE_MS = 30_000;
 const CACHE_LIMIT = 10_000;
 

@@ -30,7 +30,7 @@ export class ServiceRegistry {
     }
   }
 
-  /** @throws DomainError `internal` when nobody serves the path: the composition is wrong. */
+  /** @throws DomainError `internal` if no service handles the path: the composition is wrong. */
   find(path: string): RegisteredMethod {
     const method = this.methods.get(path);
     if (method === undefined) {
@@ -44,7 +44,7 @@ export class ServiceRegistry {
   }
 }
 
-/** Every call has a span of its own, below that of its caller; the handler passes it on. */
+/** Every call has its own span, below its caller's; the handler passes it on. */
 function traced(
   { path, responseStream }: MethodDefinition<unknown, unknown>,
   handler: RegisteredMethod['handler'],

@@ -6,7 +6,7 @@ export const SERVICE_TOKEN_HEADER = Buffer.from(
   JSON.stringify({ alg: 'HS256', typ: 'dak-service' }),
 ).toString('base64url');
 const LIFETIME_MS = 60_000;
-/** A token is signed anew after this time, so that signing stays off the hot path and tokens stay short-lived. */
+/** A token is renewed after this time, which keeps signing off the hot path and tokens short-lived. */
 const REUSE_MS = 30_000;
 
 interface Claims {
@@ -19,7 +19,7 @@ interface Claims {
 }
 
 /**
- * Mints the token of a service that calls another one for itself (RFC 7515, HS256): a key of its own,
+ * Mints the token of a service that calls another on its own behalf (RFC 7515, HS256): a separate key,
  * derived from the secret that every service of the deployment has. It names no person, so that it
  * opens internal methods only.
  */

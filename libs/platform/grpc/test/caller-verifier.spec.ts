@@ -52,7 +52,7 @@ describe('a token for one service', () => {
 });
 
 describe('the token of a service', () => {
-  /** As somebody would who has the right key but another idea of the token. */
+  /** Signs with the right key but a different token layout. */
   const signedAs = (header: object, claims: object, secret = SECRET): string => {
     const key = Buffer.from(hkdfSync('sha256', secret, 'dak', 'tokens of services', 32));
     const signed = `${part(header)}.${part(claims)}`;

@@ -25,7 +25,7 @@ describe('gRPC between services with certificates', () => {
     replace(authority: CertificateAuthority, ...names: string[]): void;
   }
   let written = 0;
-  /** A process with a certificate for these names of its own. */
+  /** A process with its own certificate for these names. */
   function certified(signer: CertificateAuthority, trusted: string, ...names: string[]): Written {
     written += 1;
     const path = (what: string): string => join(folder, `${written}-${what}.pem`);

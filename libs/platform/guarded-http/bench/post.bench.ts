@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 import { createGuardedHttp, parseAllowance } from '../src/index';
 
 /**
- * POSTs per second of our CPU to a receiver in a process of its own, beside a bare undici `Pool` that guards nothing:
+ * POSTs per second of our CPU to a receiver in a separate process, beside a bare undici `Pool` that guards nothing:
  * interleaved rounds, medians. What the guard costs is the difference.
  */
 const ROUNDS = 5;

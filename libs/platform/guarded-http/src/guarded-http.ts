@@ -37,7 +37,7 @@ export interface PostRequest {
 export interface GuardedHttp {
   /** One POST over HTTP/1.1: no redirect is followed, no proxy used, nothing repeated. Never rejects. */
   post(url: string, request: PostRequest): Promise<AttemptOutcome>;
-  /** Gives up what is under way (`aborted`) and closes all connections. */
+  /** Aborts requests in progress (`aborted`) and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ export function createGuardedHttp(options: GuardedHttpOptions): GuardedHttp {
   };
 }
 
-/** What can be told of a URL without resolving it never changes. */
+/** Checks that do not resolve the name; their result never changes. */
 function rememberingJudge(allow: Allowance): (text: string) => UrlJudgment {
   const known = new Map<string, UrlJudgment>();
   return (text) => {

@@ -17,7 +17,7 @@ export type UrlJudgment =
     };
 
 /**
- * Whether requests may go to a URL, as far as can be told without resolving its name: whatever the
+ * Whether requests may go to a URL, as far as can be decided without resolving its name: whatever the
  * name resolves to is judged at every connection, since answers change.
  */
 export function judgeUrl(text: string, allowance: Allowance): UrlJudgment {
@@ -58,7 +58,7 @@ export function refusalOfAddress(
   if (allowsAddress(allowance, target, parsed)) return null;
   const range = parsed.range();
   if (range !== 'unicast') {
-    // What a name resolves to inside of our network is nobody's business.
+    // Internal addresses of a name must not be disclosed.
     const found =
       isIP(target.host) === 0 ? `${target.host} does not` : `${parsed.toString()} is not one`;
     return `must lead to a public address, and ${found} (${wordsOf(range)}); an operator can allow it with DAK_WEBHOOK_ALLOW`;

@@ -164,7 +164,7 @@ export function startReceiver(
   return listening(server, scheme, requests, options.port ?? 0);
 }
 
-/** A receiver that does what it does with the bare connection. */
+/** A receiver that works on the bare connection. */
 export function startRawReceiver(
   behavior: keyof typeof RAW_ANSWERS | ((socket: Socket) => void),
 ): Promise<HostileReceiver> {

@@ -20,7 +20,7 @@ const SELECT = `
      and r.key = any($4::text[])
      and r.created_at > now() - make_interval(hours => ${IDEMPOTENCY_HOURS})`;
 
-/** Takes what is free, until the transaction ends. @returns the scopes that are locked now */
+/** Locks free scopes until the transaction ends. @returns the locked scopes */
 export async function lockKeys(tx: SqlExecutor, scopes: readonly string[]): Promise<Set<string>> {
   if (scopes.length === 0) return new Set();
   const { rows } = await tx.query<{ scope: string; is_locked: boolean }>(

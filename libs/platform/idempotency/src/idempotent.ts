@@ -27,7 +27,7 @@ export async function idempotent(
 /**
  * As {@link idempotent} for requests of one organization that share a transaction: three statements
  * for all of them. `effect` runs one after the other, by index; a DomainError refuses its request
- * alone, any other error ends the transaction for all. `store` writes what the effects have gathered,
+ * alone, any other error ends the transaction for all. `store` writes the effects' results,
  * beside the answers.
  * @returns an outcome per context, in order
  */

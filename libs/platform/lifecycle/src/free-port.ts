@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 const RANGE = [20_000, 32_768] as const;
 const TRIES = 50;
 
-/** A port of `host` that is free now; somebody else may take it before the caller does. */
+/** A port of `host` that is free now; another process may take it before the caller does. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let left = TRIES; left > 0; left -= 1) {
     const port = await probe(randomInt(...RANGE), host).catch(nullIfTaken);

@@ -14,8 +14,8 @@ export interface RepeatingWorker {
 }
 
 /**
- * Runs `round` every `everyMs`; at once again while it says that there is more. An error ends the round
- * only. Each round is a span of its own, without those that say that they had nothing to do.
+ * Runs `round` every `everyMs`, and again immediately while it reports more work. An error ends only that
+ * round. Each round has its own span, except rounds that had nothing to do.
  * @param name of the job, for its spans
  */
 export function createRepeatingWorker(

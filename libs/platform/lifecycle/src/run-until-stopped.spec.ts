@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 
-/** Signals and exit codes belong to a process, so one of its own is watched. */
+/** Signals and exit codes belong to a process, so a separate one is observed. */
 async function lifeOf(
   start: string,
   afterStart: (child: ChildProcess) => void = () => undefined,

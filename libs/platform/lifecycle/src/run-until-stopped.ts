@@ -9,7 +9,7 @@ const IN_USE = 75;
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export interface Running {
-  /** Stops taking work, finishes what runs, releases what is held. */
+  /** Stops accepting work, finishes running work, and releases claims. */
   stop(): Promise<void>;
   /** Resolves when something without which the app cannot go on has ended, with the reason. */
   failed?: Promise<Error>;

@@ -6,7 +6,7 @@ import { kafkaSource, startNativeKafka } from '@dak/testing/kafka';
 import { measureLog } from './measure-log';
 
 /**
- * `log.bench [ADMIN_URL [EVENTS [ROUNDS [BROKERS]]]]`: what the outbox adds to a transaction, relay,
+ * `log.bench [ADMIN_URL [EVENTS [ROUNDS [BROKERS]]]]`: the outbox's cost per transaction, relay,
  * catch-up and lag of each driver, as JSON. With ADMIN_URL absent or empty it starts a durable PostgreSQL, and Kafka
  * where Java and Maven are.
  */

@@ -14,7 +14,7 @@ export interface LogLoad {
   readonly brokers: string | null;
   /** Relayed and caught up with. */
   readonly events: number;
-  /** Of the transactions with and without the outbox, in turns. */
+  /** Durations of transactions with and without the outbox, alternating. */
   readonly rounds: number;
 }
 

@@ -20,7 +20,7 @@ import { tracedHandler } from './traced-handler';
 
 export interface ConsumerMemberOptions extends SubscribeOptions {
   group: string;
-  /** Of this member alone, among all groups and processes. */
+  /** Unique among all groups and processes. */
   member: string;
   topics: readonly string[];
   handler: RecordHandler;
@@ -29,7 +29,7 @@ export interface ConsumerMemberOptions extends SubscribeOptions {
   parked: ParkedStore;
   leaseMs: number;
   pollMs: readonly [number, number];
-  /** Calls the listener when a look at the source is worth it; returns what ends the calls. */
+  /** Calls the listener when the source has news; returns a function that ends the calls. */
   onNews: (listener: () => void) => () => void;
   /** Progress that is durable. */
   onCommitted?: (claims: readonly GroupStart[]) => void;
@@ -125,7 +125,7 @@ export class ConsumerMember implements Subscription {
       await this.#options.store.release(held);
       await this.#options.store.leaveGroup(this.#member);
     } catch (error) {
-      // The leases end by themselves.
+      // The leases expire on their own.
       this.#options.onError(error);
     }
     await this.#options.source.close();
@@ -159,7 +159,7 @@ export class ConsumerMember implements Subscription {
     return !signal.aborted;
   }
 
-  /** Renews what is owned and moves towards an equal share for every living member. */
+  /** Renews owned partitions and moves towards an equal share for every living member. */
   async #beat(): Promise<void> {
     const { store, topics, leaseMs } = this.#options;
     const asked = performance.now();
@@ -170,7 +170,7 @@ export class ConsumerMember implements Subscription {
     for (const [name, partition] of this.#owned) {
       if (epochs.get(name) !== partition.epoch) this.#lose(name);
     }
-    // Given up here while the database was away: renewed for ever, nobody would read them any more.
+    // Given up here while the database was unavailable: if renewed forever, no member would read them.
     const forgotten = still.filter(({ topic, part }) => !this.#owned.has(`${topic}/${part}`));
     if (forgotten.length > 0) await store.release(forgotten);
     const share = shareOf(this.#partitions, members, this.#member);

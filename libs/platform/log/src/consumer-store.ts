@@ -140,7 +140,7 @@ export class ConsumerStore {
     }));
   }
 
-  /** @returns `topic/part` of those that were still ours; the others have passed to somebody else. */
+  /** @returns `topic/part` of those still owned; the others were taken over. */
   async commit(claims: readonly (PartitionClaim & { offset: number })[]): Promise<Set<string>> {
     const { rows } = await this.#pool.query<{ topic: string; part: number }>(
       prepared(COMMIT, [

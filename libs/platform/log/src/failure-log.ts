@@ -4,8 +4,8 @@ import type { HandlingFailure } from './log';
 type Report = (error: unknown) => void;
 
 /**
- * Tells of handlers that throw, with the place in the log. A parked key is told of each time; the others
- * once in a while for each group, because every event fails while what it needs is away.
+ * Logs handlers that throw, with the position in the log. Every parked key is logged; other failures
+ * occasionally per group, because every event fails while a dependency is unavailable.
  */
 export function reportHandlingFailures(logger: FailureLog): (failure: HandlingFailure) => void {
   const reports = new Map<string, Report>();

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { inTransaction } from './sql-transaction';
 
-/** What of an organization's events nobody may read any more. */
+/** Which of an organization's events must no longer be readable. */
 export interface ForgetRequest {
   organizationId: string;
   /** Milliseconds since the epoch: all that were published before; null = none for their age. */
@@ -37,7 +37,7 @@ const BY_KEY: Readonly<Record<(typeof TABLES)[number], string>> = {
      and (gone.message_id is null or position(convert_to(gone.message_id, 'UTF8') in e.payload) > 0)`,
 };
 
-/** Of which nothing is parked any more. Whoever puts an event behind holds the key until that is committed. */
+/** Keys without parked events. A member that parks an event locks the key until that is committed. */
 const HOLD_EMPTY_KEYS = `
   select group_name, topic, key
     from parked_key k
@@ -46,7 +46,7 @@ const HOLD_EMPTY_KEYS = `
      and k.parked_at < now() - interval '1 minute'
      for update skip locked`;
 
-/** A statement of its own: it sees what was put behind a key before that was held. */
+/** A separate statement, which sees events parked before the key was locked. */
 const FREE_KEYS = `
   delete from parked_key k
    using unnest($1::text[], $2::text[], $3::text[]) as held (group_name, topic, key)

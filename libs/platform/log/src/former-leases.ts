@@ -2,7 +2,7 @@ import { uuidv7 } from '@dak/kernel';
 import type { Pool } from 'pg';
 import { inTransaction } from './sql-transaction';
 
-/** Between the name of a process and what tells one of its lives from the next. */
+/** Separates a process's name from the identifier of its current life. */
 const SEPARATOR = '#';
 
 const FREE = [
@@ -21,7 +21,7 @@ export function newOwner(processName: string | undefined): string {
 }
 
 /**
- * Frees the leases that former lives of the process left behind when they were killed, so that nobody
+ * Releases the leases that killed former lives of the process left behind, so that no member
  * waits for their end. Epochs stay: one that lives on against all knowledge is fenced by the next claim.
  */
 export async function freeFormerLeases(pool: Pool, processName: string | undefined): Promise<void> {

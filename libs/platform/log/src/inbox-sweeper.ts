@@ -2,7 +2,7 @@ import { createRepeatingWorker, type RepeatingWorker } from '@dak/platform/lifec
 import { sweepInbox } from './outbox';
 import type { OutboxSource } from './outbox-relay';
 
-/** Longer than the log keeps events: what it can still deliver, the inbox must still know. */
+/** Longer than the log keeps events, because the inbox must know every event it can still deliver. */
 const KEEP_DAYS = 15;
 const BATCH = 10_000;
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import type { OutboxRelay } from './outbox-relay';
 /** What is asked within this time of the last answer gets the same. */
 const CACHED_MS = 2_000;
 
-/** How far the groups of this process are behind and what they have parked; absent while the log is away. */
+/** Lag and parked keys of this process's groups; absent while the log is unavailable. */
 export function registerLogMetrics(registry: Registry, log: Log): void {
   const gauges = [
     {

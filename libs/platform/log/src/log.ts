@@ -79,7 +79,7 @@ export interface HandlingFailure {
   error: unknown;
   /**
    * What happens now: `waits` for something that is away, as long as it takes; `repeated` some times;
-   * `parked` until somebody replays or drops the key.
+   * `parked` until the key is replayed or dropped.
    */
   outcome: 'waits' | 'repeated' | 'parked';
 }
@@ -129,7 +129,7 @@ export interface Log {
   parked(group: string): Promise<ParkedKey[]>;
   /** For the relay of a service's outbox. @param owner of its leases; made of the name of this process if absent */
   openRelay(source: string, owner?: string): RelayChannel;
-  /** Deletes what is in databases of ours; brokers forget by themselves, see `docs/operating.md`. @returns events deleted */
+  /** Deletes events from Dak's databases; brokers delete theirs by retention, see `docs/operating.md`. @returns events deleted */
   forget(request: ForgetRequest): Promise<number>;
   ping(): Promise<void>;
   /** Closes every subscription as {@link Subscription.close} does. */
@@ -142,11 +142,11 @@ export interface OutboxRow extends LogMessage {
   shard: number;
 }
 
-/** How a relay owns shards and publishes under them; what a fenced owner publishes is refused. */
+/** How a relay owns shards and publishes under them; publications of a fenced owner are refused. */
 export interface RelayChannel {
   /**
    * Takes free shards and keeps the owned ones for another lease. `uncertain` after a failure: it is
-   * unknown whether the last publication happened, so that owned shards count as acquired anew.
+   * unknown whether the last publication happened, so that owned shards must be acquired again.
    */
   renew(uncertain: boolean): Promise<OwnedShard[]>;
   /** All or nothing, in the order of `rows`. @throws FencedError when a shard has passed to another owner. */
@@ -162,7 +162,7 @@ export interface OwnedShard {
   publishedSeqs: number[];
 }
 
-/** The owner acted under an epoch that has passed: somebody else took over. */
+/** The owner acted under an old epoch: another one has taken over. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';
 }

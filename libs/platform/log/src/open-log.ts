@@ -24,7 +24,7 @@ export interface OpenLogOptions {
   databaseUrl: string;
   config: Config<(typeof KAFKA_VARIABLES)[number]>;
   logger: FailureLog;
-  /** Of this process alone, the same in all its lives; see {@link PostgresLogOptions.processName}. */
+  /** Unique to this process and stable across its restarts; see {@link PostgresLogOptions.processName}. */
   processName?: string | undefined;
   metrics?: Registry;
 }
@@ -77,7 +77,7 @@ export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
   }
 }
 
-/** What heals by itself is told as such, whichever driver it comes from. */
+/** Outages are reported as such, whichever driver they come from. */
 function awaiting(error: unknown): UnavailableError {
   return new UnavailableError(`The event log does not answer: ${reasonOf(error)}`, 1, error);
 }

@@ -18,9 +18,9 @@ export interface OutboxRelayOptions {
   leaseMs?: number;
   /** @default 1000 */
   maxBatch?: number;
-  /** Shortest time between two batches: what is committed meanwhile shares the second. @default 40 */
+  /** Shortest time between two batches: events committed meanwhile share the second. @default 40 */
   gapMs?: number;
-  /** Between looks at an empty outbox: grows from the first to the second. @default [5, 250] */
+  /** Interval between polls of an empty outbox: grows from the first to the second. @default [5, 250] */
   pollMs?: readonly [number, number];
   /** What went wrong and is being retried. */
   onError?: (error: unknown) => void;
@@ -98,7 +98,7 @@ export class OutboxRelay {
       if (moved > 0 && !this.#loop.isStopping) await delay(this.#options.gapMs);
       return this.#idleMs;
     } catch (error) {
-      // Whether a failed publication was committed is unknown: the shards are taken again, which tells.
+      // Whether a failed publication was committed is unknown: acquiring the shards again shows it.
       this.#renewAt = 0;
       this.#uncertain = true;
       throw error;

@@ -44,7 +44,7 @@ export async function appendToOutbox(
   executor.signal?.(OUTBOX_SIGNAL);
 }
 
-/** An event that does not say what it belongs to belongs to the span around the call. */
+/** An event without a trace context gets that of the span around the call. */
 function withTrace(events: readonly EventEnvelope[]): readonly EventEnvelope[] {
   const traceparent = currentTraceparent();
   if (traceparent === undefined) return events;
@@ -155,7 +155,7 @@ export async function claimInbox(
   return new Set(rows.map((row) => row.event_id));
 }
 
-/** Forgets what is older than every possible redelivery, `limit` rows at most. @returns rows removed. */
+/** Removes rows older than any possible redelivery, at most `limit`. @returns rows removed. */
 export async function sweepInbox(
   executor: SqlExecutor,
   keepDays: number,

@@ -85,7 +85,7 @@ export class OwnedPartition implements PartitionClaim {
     for (const listener of this.#idleListeners.splice(0)) listener();
   }
 
-  /** Reading goes on elsewhere: retention dropped what was next, or the log begins anew. */
+  /** Reading continues elsewhere: retention dropped the next records, or the log was recreated. */
   moveTo(offset: number): void {
     if (this.#busy) return;
     this.position = offset;

@@ -26,7 +26,7 @@ export type ReplayState =
   | { is: 'failed'; events: number; reason: string }
   | { is: 'done' };
 
-/** Of groups that read a log in Kafka. */
+/** Suffix of groups that read a log in Kafka. */
 const KAFKA_SUFFIX = '@kafka';
 
 /** An installation that moves from one log to the other must not take its offsets along. */

@@ -166,12 +166,12 @@ export class ParkedStore {
 
   /**
    * Lets the key flow again if none of its records is parked any more, and writes down which were replayed. It may flow
-   * already: what an organization keeps no longer, or an erased one, is taken away with the key.
+   * already: expired events, and those of an erased organization, are removed with the key.
    */
   async unpark(topic: string, key: string, replayedIds: readonly string[]): Promise<boolean> {
     const values = [this.#group, topic, key];
     return inTransaction(this.#pool, async (client) => {
-      // Two statements: the second sees what a member appended while the first waited for its lock.
+      // Two statements: the second sees rows a member appended while the first waited for its lock.
       const held = await client.query(
         `select 1 from parked_key where group_name = $1 and topic = $2 and key = $3 for update`,
         values,

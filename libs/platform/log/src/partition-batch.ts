@@ -22,9 +22,9 @@ export interface BatchOwner {
   appendParked(records: readonly LogRecord[]): Promise<Set<string>>;
   /** A record is handled or parked. */
   finished(record: LogRecord): void;
-  /** Of the log's own tables. */
+  /** Errors of the log's own tables. */
   onError(error: unknown): void;
-  /** Of the handler. */
+  /** Errors of the handler. */
   onFailure(failure: HandlingFailure): void;
 }
 

@@ -30,14 +30,14 @@ export interface PostgresLogOptions {
   pool: Pool;
   /** Partitions by topic. @default the topics of the contracts */
   topics?: Readonly<Record<string, number>>;
-  /** How long a silent member or relay keeps what it holds. @default 10000 */
+  /** How long a silent member or relay keeps its leases. @default 10000 */
   leaseMs?: number;
   /**
-   * Of this process alone, and the same in all its lives: leases under it are free at the next start.
-   * @default none: then leases of a killed process last until they end by themselves
+   * Unique to this process and stable across its restarts: leases under it are released at the next start.
+   * @default none: then leases of a killed process last until they expire
    */
   processName?: string;
-  /** Between looks at a log without news: grows from the first to the second. @default [5, 250] */
+  /** Interval between polls of a log without news: grows from the first to the second. @default [5, 250] */
   pollMs?: readonly [number, number];
   /** Days of events kept. @default 14 */
   keepDays?: number;
@@ -102,7 +102,7 @@ const SEEK = `
    where o.group_name = $1 and o.topic = $2 and p.topic = o.topic and p.part = o.part
      and ($5::integer is null or o.part = $5)`;
 
-/** The log in PostgreSQL, in a database of its own (`libs/platform/log/migrations`). */
+/** The log in PostgreSQL, in a separate database (`libs/platform/log/migrations`). */
 export class PostgresLog implements Log {
   readonly #pool: Pool;
   readonly #topics: ReadonlyMap<string, number>;
@@ -244,7 +244,7 @@ export class PostgresLog implements Log {
     return forgetEvents(this.#pool, request);
   }
 
-  /** Makes room for the coming days and drops the days past retention; runs by itself every hour. */
+  /** Creates partitions for the coming days and drops those past retention; runs every hour on its own. */
   async maintain(): Promise<void> {
     await this.#pool.query('select maintain_event_log($1, $2)', [this.#keepDays, AHEAD_DAYS]);
   }
@@ -291,7 +291,7 @@ export class PostgresLog implements Log {
     }
   }
 
-  /** Consumers of this process look at once; those of others at their next poll. */
+  /** Wakes consumers of this process at once; others find it at their next poll. */
   #announce(): void {
     for (const listener of this.#listeners) listener();
   }

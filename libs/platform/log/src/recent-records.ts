@@ -1,6 +1,6 @@
 import type { LogRecord } from './log';
 
-/** Of one partition. */
+/** Records of one partition. */
 const MOST_RECORDS = 256;
 const MOST_BYTES = 256 * 1024;
 

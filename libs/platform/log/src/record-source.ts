@@ -16,7 +16,7 @@ export interface ReadPosition {
 
 /**
  * Where a member of a group reads. Only this differs between the drivers: who owns a partition, how
- * far a group is and what it parked are rows in PostgreSQL for both.
+ * a group's positions and parked keys are rows in PostgreSQL for both.
  */
 export interface RecordSource {
   /** Every partition of the topics, with the offset at which a new group starts. */

@@ -4,7 +4,7 @@ import { replayParked } from './replay-parked';
 
 const LEASE_MS = 60_000;
 
-/** A store with so many records of one key. */
+/** A store with this number of records of one key. */
 function storeWith(records: number): { store: ParkedStore; calls: string[]; take: () => void } {
   let left = records;
   let isTaken = false;

@@ -29,7 +29,7 @@ const FAILED = `
    where group_name = $1 and topic = $2 and key = $3`;
 
 /**
- * Carries out the replays that somebody asked for by the rows of parked keys: whoever asks has no
+ * Carries out replays requested in the rows of parked keys: the requester has no
  * handlers, and any member of the group has. One question a second for all groups of the process.
  */
 export class ReplayWatch {
@@ -93,7 +93,7 @@ export class ReplayWatch {
     }
   }
 
-  /** What heals by itself leaves the wish as it is: the next look tries again. */
+  /** An outage leaves the request in place: the next check tries again. */
   async #note(error: unknown, place: string[]): Promise<void> {
     const { pool, onError } = this.#options;
     if ((error as { code?: unknown }).code === 'not_parked') return;

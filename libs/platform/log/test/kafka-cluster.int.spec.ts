@@ -62,7 +62,7 @@ describeWithKafka(
         }
         stop.abort();
         const refused = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
-        // Who is missing tells more than that somebody is.
+        // Naming the missing ones says more than their number.
         await eventually(() => read.size >= sent.size, 30_000).catch(() => undefined);
         process.stdout.write(
           `${ROUNDS} brokers killed: ${sent.size} acknowledged, ${refused} sendings refused and repeated, ${read.repeated} read twice\n`,

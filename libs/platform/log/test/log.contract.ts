@@ -6,7 +6,7 @@ import type { Log, LogRecord, RecordHandler } from '../src/log';
 import { askReplay, dropParked, listParkedKeys, replayState } from '../src/parked-keys';
 import { cutConnections, messagesFor } from './log-database';
 
-/** Of a process with a name that it keeps. */
+/** Options of a process with a stable name. */
 export interface ProcessLife {
   processName: string;
   leaseMs: number;
@@ -25,7 +25,7 @@ export const CONTRACT_TOPICS = { 'orders.v1': 6, 'notes.v1': 3 };
 
 const KEYS = Array.from({ length: 20 }, (_, i) => `key-${i}`);
 
-/** Notes what a handler gets, by key. */
+/** Records the handler's events, by key. */
 function recorder(): { seen: Map<string, string[]>; handler: RecordHandler; total: () => number } {
   const seen = new Map<string, string[]>();
   return {
@@ -343,7 +343,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     expect(performance.now() - began).toBeLessThan(leaseMs / 6);
     expect(reader.assigned()).toHaveLength(3);
     expect(await next.openRelay('mail').renew(true)).toHaveLength(8);
-    // A process whose name only begins alike keeps what it has.
+    // A process whose name only has the same prefix keeps its leases.
     expect(await next.openRelay('gateway').renew(true)).toHaveLength(0);
     await Promise.all([dead, other, next].map((each) => each.close(100)));
   }, 30_000);
@@ -549,7 +549,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     const { handler, total } = recorder();
     const member = await log.subscribe('reader', ['notes.v1'], handler);
     await eventually(() => member.assigned().length === 3);
-    // Away for longer than the lease, and nobody else was there to take over.
+    // Away for longer than the lease, and no other member could take over.
     await underTest.admin.query('alter table consumer_offset rename to away');
     await eventually(() => member.assigned().length === 0);
     await underTest.admin.query('alter table away rename to consumer_offset');

@@ -38,7 +38,7 @@ export interface RelayUnderTest {
   log: Log;
   /** The ids in the log, those of a partition in their order. */
   published(): Promise<string[]>;
-  /** Of the database with the shard leases, as its owner. */
+  /** URL of the database with the shard leases, as its owner. */
   admin: Pool;
   close(): Promise<void>;
 }

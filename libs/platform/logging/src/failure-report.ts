@@ -1,6 +1,6 @@
 import { isOutage } from '@dak/kernel';
 
-/** An outage fails every round of every worker; one line in this time tells as much as a thousand. */
+/** An outage fails every round of every worker; one line in this time says as much as a thousand. */
 const QUIET_MS = 30_000;
 
 export interface FailureLog {
@@ -10,7 +10,7 @@ export interface FailureLog {
 
 /**
  * Reports failures of one operation that is tried again: WARN while something that it needs is away,
- * which heals by itself, else ERROR. The same level is not reported again within 30 s; what was left
+ * which is temporary, else ERROR. The same level is not reported again within 30 s; skipped lines
  * out is counted in `repeated` of the next line.
  * @param now milliseconds
  */

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-/** The logger writes to the descriptor itself, so a process of its own is watched. */
+/** The logger writes to the descriptor itself, so a separate process is observed. */
 function logged(statement: string): Record<string, unknown> {
   const program = execFileSync('esbuild', ['--bundle', '--platform=node', '--loader=ts'], {
     cwd: __dirname,

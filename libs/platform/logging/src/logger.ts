@@ -23,8 +23,8 @@ const REDACTED = [
 ];
 
 /**
- * JSON lines on standard error, so that standard output stays free for what a command prints. ERROR
- * means that a person must act; what heals by itself is WARN.
+ * JSON lines on standard error, so that standard output stays free for a command's output. ERROR
+ * means that an operator must act; temporary failures are WARN.
  */
 export function createLogger(service: string, level: string): Logger {
   return createLoggers(level)(service);

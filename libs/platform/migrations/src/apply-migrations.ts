@@ -38,7 +38,7 @@ const HISTORY = `
   )`;
 
 /**
- * Makes the role and the database if absent and applies what is missing, each migration in one
+ * Creates the role and the database if absent and applies missing migrations, each in one
  * transaction, under an advisory lock so that replicas starting together do not race. The history
  * is the table that `prisma migrate` keeps, so its own commands accept it as up to date.
  * @throws DomainError `conflict` when a migration that was applied has been edited, or when the
@@ -157,7 +157,7 @@ async function ensureRole(
   }
 }
 
-/** Whether the role can log in with it; what a server refuses after that is no matter of the password. */
+/** Whether the role can log in with it; later refusals are not about the password. */
 async function isPassword(
   { adminUrl, database, role }: MigrationTarget,
   password: string,

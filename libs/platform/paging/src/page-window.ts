@@ -28,7 +28,7 @@ export function pageWindow(
   return { perPage, offset: Math.max(0, page - 1) * perPage, after: null };
 }
 
-/** The answer; `rows` may hold one more than fits, which tells that there is a next page. */
+/** The page; `rows` may hold one extra, which shows that there is a next page. */
 export function pageOf<Row>(
   cursorKey: Uint8Array,
   scope: CursorScope,

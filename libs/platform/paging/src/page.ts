@@ -43,7 +43,7 @@ export function pageRequest(query: {
 /**
  * Builds the envelope.
  * @param rows at most `perPage` rows
- * @param total rows in all, or any number above {@link EXACT_TOTAL_LIMIT} for "at least so many"
+ * @param total rows in all, or any number above {@link EXACT_TOTAL_LIMIT} for "at least this many"
  * @param nextCursor null on the last page
  */
 export function toPage<T>(

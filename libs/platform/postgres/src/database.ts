@@ -12,13 +12,13 @@ import { DAK_TYPES } from './timestamps';
 import { asUnavailable } from './unavailable';
 
 export interface DatabaseOptions {
-  /** Of the service's runtime role: it owns no table and cannot bypass row-level security. */
+  /** URL with the service's runtime role, which owns no table and cannot bypass row-level security. */
   url: string;
   /** Connections at most. Two cores gain nothing above ten. @default 8 */
   maxConnections?: number;
   /** What `pg_stat_activity` shows. */
   applicationName: string;
-  /** Of statements; 0 = none, for programs that are started to work long. @default 30000 */
+  /** Statement timeout; 0 = none, for long-running programs. @default 30000 */
   statementTimeoutMs?: number;
   /** Use of the connections is counted here. */
   metrics?: Registry;
@@ -26,7 +26,7 @@ export interface DatabaseOptions {
 
 /** For transactions that are not like the others. */
 export interface TransactionOptions {
-  /** Of its statements, where a job that nobody waits for has to take long. */
+  /** Statement timeout of a background job that needs long. */
   statementTimeoutMs?: number;
 }
 
@@ -229,7 +229,7 @@ export class Database {
       return client;
     } catch (cause) {
       this.#metrics?.refused();
-      // It may still come, and nobody waits for it any more.
+      // It may still arrive, although no one waits for it.
       connecting.then(
         (client) => client.release(),
         () => undefined,

@@ -31,7 +31,7 @@ export interface EraseOptions {
 /**
  * Deletes all rows of a tenant from every table with a column `organization_id`, in batches with a
  * transaction each. Tables that others still refer to come later.
- * @returns rows deleted by statements of ours, and whether there may be more
+ * @returns rows deleted by these statements, and whether there may be more
  */
 export async function eraseTenant(
   database: Database,

@@ -128,7 +128,7 @@ export class PipelinedQuery implements Submittable {
     this.next(null);
   }
 
-  /** The server skips to Sync by itself; pg has already forgotten this query when it tells of an error. */
+  /** The server skips to Sync on its own; pg has already dropped this query when it reports an error. */
   handleError(error: Error): void {
     this.reject(error);
   }

@@ -8,7 +8,7 @@ export interface PoolMetrics {
 
 const WATCHED = new WeakMap<Registry, Map<string, pg.Pool>>();
 
-/** Several databases of a process share the metrics; the label tells them apart. */
+/** Several databases of a process share the metrics; the label distinguishes them. */
 export function registerPool(registry: Registry, name: string, pool: pg.Pool): PoolMetrics {
   const pools = WATCHED.get(registry) ?? register(registry);
   pools.set(name, pool);

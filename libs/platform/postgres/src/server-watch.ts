@@ -6,7 +6,7 @@ const SUSPECT_AFTER_MS = 2_000;
 /** A server that does not answer a new connection within this is away. Together far below ten seconds. */
 const PROBE_WITHIN_MS = 4_500;
 const LOOK_EVERY_MS = 500;
-/** A timer that comes later tells of this process, not of the server. */
+/** A timer later than this indicates a busy process, not a silent server. */
 const LATE_MS = 500;
 
 interface Pending {
@@ -16,8 +16,8 @@ interface Pending {
 
 /**
  * Tells a slow statement from a server that is gone: frozen, or cut off without a word, so that no error
- * ever comes. A statement may take its time as long as the server answers somebody; when it does not,
- * all that wait fail at once, and what is asked meanwhile fails without waiting.
+ * ever comes. A statement may take long as long as the server answers any request; when it does not,
+ * all waiting statements fail at once, and new ones fail without waiting.
  */
 export class ServerWatch {
   readonly #url: string;

@@ -13,7 +13,7 @@ interface Waiting {
  * The statements of one transaction, in the order they are asked. Those that are asked without
  * waiting for each other share a round trip, and the first of them brings `opening` along, which
  * begins the transaction. When one fails, so do all of its round trip and all that follow, with its
- * error: the transaction has failed, and its connection may be somebody else's soon.
+ * error: the transaction has failed, and its connection may soon be used by another.
  */
 export class StatementQueue {
   #waiting: Waiting[] = [];
@@ -44,7 +44,7 @@ export class StatementQueue {
   #sendSoon(): void {
     if (this.#sending) return;
     this.#sending = true;
-    // After every promise that can go on has gone on: what they ask comes along.
+    // After all ready promises have run, so that their queries are included.
     process.nextTick(() => void this.#send());
   }
 

@@ -5,7 +5,7 @@ const TOO_LONG = '57014';
 
 /**
  * What says that the database is away, or did not manage in time, as {@link UnavailableError}; everything
- * else, such as a constraint that refused a row, stays what it is.
+ * else, such as a constraint violation, is unchanged.
  */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof DomainError) && tookTooLong(error)) {
@@ -14,7 +14,7 @@ export function asUnavailable(error: unknown): unknown {
   return outageAsUnavailable(error, 'The database cannot be reached. Try again in a moment.');
 }
 
-/** Whether a statement was ended because it took too long: that may lie in what it was asked. */
+/** Whether a statement was cancelled for taking too long, which may be due to its input. */
 export function tookTooLong(error: unknown): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
     if ((each as { code?: unknown }).code === TOO_LONG) return true;

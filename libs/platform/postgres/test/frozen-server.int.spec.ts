@@ -9,7 +9,7 @@ import { Database } from '../src/index';
 
 const ORGANIZATION = '018f0000-0000-7000-8000-000000000001';
 
-/** Stands between us and the server; frozen, it takes connections and what is sent, and says nothing. */
+/** A proxy before the server; frozen, it accepts connections and data but sends nothing. */
 class Passage {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;

@@ -1,8 +1,8 @@
-/** Asks once for everybody who asks at the same time or shortly after. */
+/** Shares one result among callers at the same time or shortly after. */
 export class Briefly<T> {
   private answer: { value: Promise<T>; until: number } | null = null;
 
-  /** @param keepMs how long an answer is good for, by what it is; milliseconds */
+  /** @param keepMs how long a result is valid, depending on it; milliseconds */
   constructor(
     private readonly ask: () => Promise<T>,
     private readonly keepMs: (value: T) => number,

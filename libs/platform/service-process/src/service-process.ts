@@ -74,7 +74,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
-/** A service as a process of its own: it answers gRPC, and probes and metrics over HTTP. */
+/** A service as a separate process: it serves gRPC, and probes and metrics over HTTP. */
 export function startServiceProcess(options: ServiceProcessOptions): Promise<Running> {
   const { name, config } = options;
   const logger = createLogger(name, config.DAK_LOG_LEVEL);

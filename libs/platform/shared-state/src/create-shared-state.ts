@@ -3,7 +3,7 @@ import { RedisSharedState } from './redis-shared-state';
 import type { SharedState } from './shared-state';
 
 export interface SharedStateConfig {
-  /** Of Redis; without it the state lives in this process, which is right for one replica only. */
+  /** URL of Redis; without it the state lives in this process, which is correct only for one replica. */
   url?: string | undefined;
   keyPrefix: string;
 }

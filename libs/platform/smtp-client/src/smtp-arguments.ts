@@ -19,7 +19,7 @@ export function assertCommandArgument(value: string, field: string): void {
 }
 
 /**
- * Refuses what is no Mailbox of RFC 5321 §4.1.2 in a way that could carry parameters or commands.
+ * Refuses anything but a Mailbox (RFC 5321 §4.1.2) that could carry parameters or commands.
  * @throws InvalidError naming `field`
  */
 export function assertMailbox(address: string, field: string): void {

@@ -5,7 +5,7 @@ import { closeSmtpSession, openSmtpSession, SmtpSessionError } from './smtp-sess
 import { assertSubmission, sendSmtpTransaction, type SmtpSubmission } from './smtp-transaction';
 
 /**
- * Sends one message over a connection of its own.
+ * Sends one message over a separate connection.
  * @throws InvalidError for addresses or credentials that could carry a command
  * @throws whatever `onPhase` rejects with, see `sendSmtpTransaction`
  */

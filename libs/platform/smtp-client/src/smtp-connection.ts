@@ -94,7 +94,7 @@ export class SmtpConnection {
     return this.#failure;
   }
 
-  /** True when the server said something nobody has asked for yet. */
+  /** True if the server sent something unrequested. */
   get hasUnreadReply(): boolean {
     return this.#replies.length > 0;
   }
@@ -123,7 +123,7 @@ export class SmtpConnection {
 
   /**
    * Writes all of `octets` in blocks, each of which has `timeoutMs` to leave. Stops early when the
-   * server replies in the middle: what it says counts, not the rest.
+   * server replies midway: its reply counts, not the rest.
    */
   async writeBlocks(octets: Buffer, timeoutMs: number): Promise<void> {
     for (let start = 0; start < octets.length; start += BLOCK_OCTETS) {

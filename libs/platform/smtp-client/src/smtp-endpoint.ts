@@ -52,7 +52,7 @@ export interface SmtpTimeouts {
 
 /**
  * RFC 5321 §4.5.3.2, but for the connection, which the operating system would try for two minutes
- * and more, and for QUIT, whose reply nobody needs.
+ * and more, and for QUIT, whose reply is not needed.
  */
 export const DEFAULT_SMTP_TIMEOUTS: SmtpTimeouts = {
   connect: 30_000,

@@ -52,7 +52,7 @@ export interface SmtpPool {
 }
 
 /**
- * Milliseconds that the reply to a final dot has when others wait: without it nobody knows whether the
+ * Milliseconds that the reply to a final dot has when others wait: without it, it is unknown whether the
  * message was taken, and scanners take their time there.
  */
 const DOT_PATIENCE_MS = 60_000;

@@ -25,12 +25,12 @@ const SHORT_OCTETS = 32 * 1024;
 
 const FINAL_DOT = Buffer.from('.\r\n');
 
-/** Refused by us because the server does not offer what the message needs. */
+/** Refused locally because the server lacks an extension the message needs. */
 const NEEDS_SMTPUTF8 = createSmtpReply(553, ['5.6.7 The server does not take this address']);
 const TOO_LARGE = createSmtpReply(552, ['5.3.4 The message is larger than the server takes']);
 
 /**
- * Sends one message over an open session and tells each recipient's fate, in the order given.
+ * Sends one message over an open session and returns each recipient's result, in the order given.
  * Failures of the server and the connection are results; the session must not be used again when
  * `session.connection.failure` is set afterwards.
  *
@@ -103,7 +103,7 @@ class Transaction {
     );
   }
 
-  /** RFC 5321 §4.2.4.1 and §6.1: without a reply to the dot nobody knows. */
+  /** RFC 5321 §4.2.4.1 and §6.1: without a reply to the dot the outcome is unknown. */
   connectionFailed(error: SmtpConnectionError): void {
     const outcome = this.#dotWritten ? 'ambiguous' : 'deferred';
     for (const pending of this.#undecided()) {

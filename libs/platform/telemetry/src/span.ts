@@ -25,7 +25,7 @@ interface SpanOptions {
   attributes?: Attributes;
   /**
    * What the span belongs to, as a W3C `traceparent`; null or malformed = it begins a trace. A queue that
-   * one caller wakes works for many: what is taken from one always says its parent.
+   * one caller wakes works for many: work for one always names its parent.
    * @default the span around the call
    */
   parent?: string | null | undefined;
@@ -35,11 +35,11 @@ interface SpanOptions {
 export interface OpenSpan {
   /** To be sent on with a call or an event, or to be stored with a row. */
   readonly traceparent: string;
-  /** @param error what the work failed with, if it did */
+  /** @param error the error the work failed with, if any */
   end(attributes?: Attributes, error?: unknown): void;
 }
 
-/** Null while nobody listens: no span, no context and no identifier is made then. */
+/** Null without an exporter: then no span, context or identifier is created. */
 let tracer: Tracer | null = null;
 
 /** @param used null: no more spans are made */
@@ -55,7 +55,7 @@ export function isTracing(): boolean {
 /**
  * Runs `work` in a span. While tracing is off it is called as it is.
  * @param work gets the `traceparent` of the span, undefined while tracing is off
- * @param isNothing of what came of it: then nobody hears of the span
+ * @param isNothing whether the result means no work: then the span is dropped
  */
 export function inSpan<T>(
   name: string,

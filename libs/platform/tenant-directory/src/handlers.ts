@@ -11,7 +11,7 @@ const ERASE_BUDGET_MS = 5_000;
 
 export type TenantHandlers = Handlers<typeof TenantDirectoryServiceService, CallContext>;
 
-/** Stores what the gateway announces, each time in one transaction with what the service does about it. */
+/** Stores the gateway's announcements, each in one transaction with the service's own reaction. */
 export function createTenantHandlers(parts: TenantDirectoryParts): TenantHandlers {
   const { database, stopSwitch } = parts;
   return {

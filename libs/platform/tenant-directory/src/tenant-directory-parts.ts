@@ -34,7 +34,7 @@ export interface TenantDirectoryParts {
   ) => Promise<AfterCommit>;
   /** In the transaction that stores a person whose role, activity or departments changed. */
   onPerson: (tx: SqlExecutor, person: PutUserRequest) => Promise<AfterCommit>;
-  /** Stops what the key made; called more than once. */
+  /** Stops everything the key created; called more than once. */
   onKeyEnd: (tx: SqlExecutor, organizationId: string, keyId: string) => Promise<AfterCommit>;
   /** null = the service does nothing that people stop. */
   stopSwitch: StopSwitch | null;

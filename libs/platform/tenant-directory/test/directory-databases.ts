@@ -17,7 +17,7 @@ export function directoryMigrations(): [service: string, folder: string][] {
     );
 }
 
-/** A service that has the fragment and a switch of its own. */
+/** A service with the fragment and its own switch. */
 export function fragmentMigrations(): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'dak-directory-'));
   mkdirSync(join(folder, '20260101000000_fragment'));

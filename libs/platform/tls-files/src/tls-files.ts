@@ -18,7 +18,7 @@ export interface TlsFilesOptions {
   readonly log: TlsFilesLog;
   /** Called with every pair that replaces another one. */
   readonly onChange: (pair: PemPair) => void;
-  /** Milliseconds between looks at the files. @default 2000 */
+  /** Milliseconds between checks of the files. @default 2000 */
   readonly pollMs?: number;
 }
 
@@ -30,7 +30,7 @@ export interface TlsFiles {
 
 /**
  * The two files that a pair of variables such as `DAK_HTTPS_CERT` and `DAK_HTTPS_KEY` names.
- * @param prefix what the names of both variables begin with
+ * @param prefix of the names of both variables
  * @returns null when neither is set
  * @throws DomainError invalid when only one is set
  */

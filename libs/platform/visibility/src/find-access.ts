@@ -2,7 +2,7 @@ import type { VisibilityServiceService } from '@dak/contracts/mail';
 import { uuidv7 } from '@dak/kernel';
 import type { CallOptions, Client } from '@dak/platform/grpc';
 
-/** The mail service, which knows who may read what; asked by a service for itself. */
+/** The mail service, which knows read permissions; called by a service on its own behalf. */
 export type VisibilityClient = Pick<
   Client<typeof VisibilityServiceService, CallOptions>,
   'findReaders'

@@ -4,7 +4,7 @@ const timestamp = z.iso.datetime().describe('RFC 3339, UTC');
 
 export const DNS_RECORD_STATUSES = ['missing', 'invalid', 'valid', 'temporary_failure'] as const;
 
-/** A DNS record that the owner of a domain has to make, and what the last look at it found. */
+/** A DNS record that a domain's owner must create, and the result of the last check. */
 export const DomainDnsRecord = z.object({
   purpose: z.enum(['ownership']),
   type: z.enum(['TXT']),

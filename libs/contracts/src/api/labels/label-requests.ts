@@ -12,7 +12,7 @@ const SYSTEM_LABELS: ReadonlySet<string> = new Set([
   'external_first_contact',
 ]);
 
-/** Of a conversation. */
+/** Labels per conversation. */
 export const MAX_LABELS = 64;
 
 /** In each list of one request. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MESSAGE_STATUSES, MessageRecord, RecipientDelivery } from '../messages/message-records';
 import { id, timestamp } from '../record-shapes';
 
-/** Why mail that is due waits: somebody has stopped it, and it goes on when they let it. */
+/** Why due mail waits: it is held, and continues once released. */
 const STOPPED_BY = ['mailbox_disabled', 'organization_suspended', 'outgoing_held'] as const;
 
 export const OutboxEntryRecord = z.object({

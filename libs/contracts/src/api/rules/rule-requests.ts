@@ -76,7 +76,7 @@ const condition = closedShape({
   })
   .meta({ id: 'RuleCondition' });
 
-/** Of every schema's own sentences, as they are said of the condition. */
+/** Every schema has its own sentences, which are reported for the condition's value. */
 function valueOf(
   operator: RuleOperator,
   shape: RuleFieldShape,
@@ -115,7 +115,7 @@ const variables = z
 
 type Snooze = { type: 'snooze'; minutes: number } | { type: 'snooze'; until: string };
 
-/** A member that an action does not have is refused: left out in silence it would change what is done with mail. */
+/** Unknown members are refused: silently dropped, they would change the action. */
 const action = z
   .discriminatedUnion(
     'type',
@@ -127,7 +127,7 @@ const action = z
         user_name: z.string().max(256).default(''),
       }),
       closedShape({ type: z.literal('set_department'), department_id: idShape.nullable() }),
-      // Snoozing has its own action, and closing happens by itself.
+      // Snoozing has its own action, and closing is automatic.
       closedShape({
         type: z.literal('set_status'),
         status: z.enum(['open', 'pending', 'waiting', 'resolved']),

@@ -46,7 +46,7 @@ export const WebhookRecord = z.object({
   updated_at: timestamp,
 });
 
-/** The reply to creating one; the only time that a secret of its own is shown. */
+/** The reply to creating one; the only time that its own secret is shown. */
 export const CreatedWebhookRecord = WebhookRecord.extend({ secret: z.string().nullable() });
 
 /** The reply to setting or rotating a secret; it is not shown again. */
@@ -99,7 +99,7 @@ export const WebhookAttemptRecord = z.object({
   response_start: z.string().nullable().describe('First 1 000 characters of the answer'),
 });
 
-/** A replay; `examined` of `total` deliveries have been looked at. */
+/** A replay; `examined` of `total` deliveries have been checked. */
 export const WebhookReplayRecord = z.object({
   id,
   webhook_id: id,

@@ -15,7 +15,7 @@ export const SPOKEN: Readonly<Record<number, { name: string; min: number; max: n
 type Versions = Readonly<Record<number, { minVersion: number; maxVersion: number }>>;
 
 /**
- * kafkajs takes the lower of its own best version and the broker's without a look at the broker's
+ * kafkajs takes the lower of its own best version and the broker's without checking the broker's
  * lowest, so that a broker which dropped the old versions answers with an obscure error later on.
  * @returns the sentence to refuse with, or null.
  */

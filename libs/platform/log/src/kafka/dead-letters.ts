@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LogRecord } from '../log';
 import type { KafkaPublisher } from './kafka-publisher';
 
-/** Of a topic for dead letters: few come, and in no order that matters. */
+/** Partitions of a dead-letter topic: few records, in no particular order. */
 export const DEAD_LETTER_PARTITIONS = 1;
 
 /** Between attempts. */

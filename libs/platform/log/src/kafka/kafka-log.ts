@@ -37,13 +37,13 @@ export interface KafkaLogOptions extends KafkaAddress {
   topics?: Readonly<Record<string, number>>;
   /** Before the names of topics and groups at the brokers, where several installations share them. @default '' */
   prefix?: string;
-  /** Of topics that are made. @default 3, or the number of brokers if lower */
+  /** Replicas of created topics. @default 3, or the number of brokers if lower */
   replicationFactor?: number;
-  /** How long a silent member or relay keeps what it holds. @default 10000 */
+  /** How long a silent member or relay keeps its leases. @default 10000 */
   leaseMs?: number;
   /**
-   * Of this process alone, and the same in all its lives: leases under it are free at the next start.
-   * @default none: then leases of a killed process last until they end by themselves
+   * Unique to this process and stable across its restarts: leases under it are released at the next start.
+   * @default none: then leases of a killed process last until they expire
    */
   processName?: string;
   /** Days of events kept. @default 14 */
@@ -287,7 +287,7 @@ export class KafkaLog implements Log {
     });
   }
 
-  /** Of parked keys, and of the log in PostgreSQL from before there were brokers. */
+  /** Database of parked keys, and of the PostgreSQL log from before Kafka was used. */
   forget(request: ForgetRequest): Promise<number> {
     return forgetEvents(this.#options.pool, request);
   }

@@ -20,7 +20,7 @@ interface Publication {
   failed: (error: unknown) => void;
 }
 
-/** Of one partition in one request; brokers refuse more than 1 MiB by default. */
+/** Bytes of one partition in one request; brokers refuse more than 1 MiB by default. */
 const MAX_PARTITION_BYTES = 900_000;
 const ATTEMPTS = 4;
 
@@ -68,7 +68,7 @@ export class KafkaPublisher {
         }
         for (const { done } of taken) done();
       } catch (cause) {
-        // A new producer has a new id: what an old one left half done cannot confuse its numbering.
+        // A new producer has a new id, so an old one's unfinished requests cannot confuse its numbering.
         await this.#dropProducer();
         const error = new UnavailableError(
           `Kafka did not take the events (${reasonOf(cause)}).`,

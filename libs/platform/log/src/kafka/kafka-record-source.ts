@@ -58,7 +58,7 @@ const FATAL = new Set([
 
 /**
  * Reads ahead from the leaders of the partitions that were asked for: one waiting request per broker
- * with all of them, so that news arrive at once and a slow key holds up nobody else.
+ * with all of them, so that news arrives at once and a slow key does not delay others.
  */
 export class KafkaRecordSource implements RecordSource {
   readonly #options: KafkaRecordSourceOptions;
@@ -238,7 +238,7 @@ export class KafkaRecordSource implements RecordSource {
     }
   }
 
-  /** Retention went past a member, or a topic was made anew: reading goes on at the oldest record. */
+  /** Retention went past a member, or a topic was recreated: reading continues at the oldest record. */
   async #moveToWhatIsLeft(): Promise<void> {
     const { connection, physical } = this.#options;
     const topics = [...new Set([...this.#ahead.values()].map(({ topic }) => physical(topic)))];

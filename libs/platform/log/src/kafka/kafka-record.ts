@@ -16,7 +16,7 @@ export function toKafkaMessage(
   };
 }
 
-/** What somebody else wrote to the topic gets its place as an id, so that it can be told apart too. */
+/** Records of foreign producers get their position as an id, so that they can be distinguished too. */
 export function fromKafkaMessage(
   message: KafkaMessage,
   topic: string,

@@ -8,7 +8,7 @@ export interface KafkaRelayChannelOptions extends ShardLeasesOptions {
 /**
  * Leases are rows in PostgreSQL, the events go to Kafka: no transaction spans both. Two windows remain.
  * A relay that dies between the acknowledgment and the deletion of its rows leaves them to be published
- * again, and one that stops between the look at its lease and the send publishes when somebody else
+ * again, and one that pauses between checking its lease and sending publishes while another relay
  * already owns the shard. Both repeat events in their order, behind the first time; consumers know
  * repetitions by their inbox.
  */

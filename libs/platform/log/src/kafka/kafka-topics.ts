@@ -14,7 +14,7 @@ export interface WantedTopic {
 }
 
 export interface TopicSettings {
-  /** Of each partition; absent = three, or as many as there are brokers. */
+  /** Replicas of each partition; absent = three, or as many as there are brokers. */
   replicationFactor?: number;
   keepDays: number;
 }
@@ -96,7 +96,7 @@ async function described(admin: Admin, names: string[]): Promise<ITopicMetadata[
 }
 
 /**
- * A batch counts as published once so many replicas have it. With all but one, a broker may be away, and
+ * Replicas that must have a batch before it counts as published. With all but one, a broker may be down, and
  * what was acknowledged survives the loss of another; with fewer, one death can take acknowledged events.
  */
 function insync(replicationFactor: number): string {
@@ -125,7 +125,7 @@ async function keepSettings(
     if (!set.has('min.insync.replicas') && current.get('min.insync.replicas') !== replicas) {
       missing.push(['min.insync.replicas', replicas]);
     }
-    // The request replaces all settings of a topic, so those that somebody made are repeated.
+    // The request replaces all settings of a topic, so existing ones are repeated.
     return missing.length === 0 ? [] : [{ name: resourceName, settings: [...set, ...missing] }];
   });
   if (changes.length === 0) return;

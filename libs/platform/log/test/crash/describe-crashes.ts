@@ -30,7 +30,7 @@ const ROUNDS = Number(process.env['DAK_CRASH_ROUNDS'] ?? 30);
 const SEED = Number(process.env['DAK_CRASH_SEED'] ?? Date.now() % 1_000_000);
 const QUIET_WAIT_MS = 45_000;
 /**
- * Each blow may let one publication of both relays and what a consumer had fetched and not committed
+ * Each crash may let one publication of both relays and a consumer's uncommitted batch
  * be seen again; a broker or database that goes away hits all of them at once.
  */
 const REDELIVERED_PER_BLOW = 2 * RELAY_BATCH + 500;

@@ -8,7 +8,7 @@ export const CRASH_TOPICS = { 'mail.events.v1': 6 };
 export const GROUP = 'ledger';
 export const KEYS = 40;
 export const LEASE_MS = 1_000;
-/** Rows in one publication of a relay: what a kill can leave to be published again. */
+/** Rows in one publication of a relay, which a kill can cause to be published again. */
 export const RELAY_BATCH = 50;
 
 /** What the writer did and the consumers made of it, beside the outbox and the inbox. */

@@ -42,7 +42,7 @@ async function main(): Promise<void> {
       });
       process.stdout.write(`${ids.join(' ')}\n`);
     } catch {
-      // Rolled back, or nobody knows: no id is printed.
+      // Rolled back, or unknown: no id is printed.
     }
     await delay(PAUSE_MS);
   }
