@@ -1,19 +1,14 @@
 import { z } from 'zod';
-import { InvalidError } from '@dak/kernel';
-import { DraftRecord, SubmissionReceipt } from '@dak/contracts/api';
+import { CreateDraft, DraftRecord, SubmissionReceipt, UpdateDraft } from '@dak/contracts/api';
+import { sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { previewBody, toComposeRequest, toReplyRequest } from './submission-bodies';
+import { composeMessage, replyMessage } from './submission-messages';
 import { created } from './submissions';
 
 const common = { tag: 'drafts' } as const;
 const draft = { 200: { description: 'The draft', schema: DraftRecord } };
-
-/** As the body of a mail, or with conversation_id of an answer; recipients may be incomplete. */
-const draftBody = previewBody;
-const { mailbox_id, conversation_id, ...changeable } = previewBody.shape;
-const changeBody = z.object({ mailbox_id, ...changeable });
 
 export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
   return [
@@ -48,19 +43,14 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       summary: 'Create a draft',
       description: 'With mailbox_id for a new mail, with conversation_id for an answer.',
       unknownFields: 'refuse',
-      request: { body: draftBody },
+      request: { body: CreateDraft },
       responses: { 201: { description: 'The draft', schema: DraftRecord } },
       handler: async ({ body, call }) => {
-        const { mailbox_id: mailboxId, conversation_id: conversationId, ...rest } = body;
-        if ((mailboxId === undefined) === (conversationId === undefined)) {
-          throw new InvalidError(
-            'Send either mailbox_id, for a new mail, or conversation_id, for an answer.',
-          );
-        }
+        const { mailbox_id = '', conversation_id, ...mail } = body;
         const request =
-          conversationId === undefined
-            ? { compose: toComposeRequest({ ...rest, mailbox_id: mailboxId! }) }
-            : { reply: toReplyRequest(conversationId, rest) };
+          conversation_id === undefined
+            ? { compose: composeMessage({ ...mail, mailbox_id }) }
+            : { reply: replyMessage(conversation_id, mail) };
         return created(await drafts.createDraft(request, call));
       },
     }),
@@ -83,17 +73,17 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       summary: 'Update a draft',
       unknownFields: 'refuse',
       versioned: true,
-      request: { params: idParams, body: changeBody },
+      request: { params: idParams, body: UpdateDraft },
       responses: draft,
       handler: async ({ params, body, ifMatch, call }) => {
-        const { mailbox_id: mailboxId, ...rest } = body;
+        const { mailbox_id = '', ...mail } = body;
         const { json, version } = await drafts.updateDraft(
           {
             id: params.id,
             expectedVersion: ifMatch ?? undefined,
-            fields: fieldsOf(body),
-            compose: toComposeRequest({ ...rest, mailbox_id: mailboxId ?? '' }),
-            reply: toReplyRequest('', rest),
+            fields: sentFields(UpdateDraft.shape, body),
+            compose: composeMessage({ ...mail, mailbox_id }),
+            reply: replyMessage('', mail),
           },
           call,
         );
@@ -127,12 +117,4 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       },
     }),
   ];
-}
-
-/** The names of the fields sent, aliases under their one name. */
-function fieldsOf(body: object): string[] {
-  const names = Object.entries(body).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
-  );
-  return [...new Set(names.map((name) => (/^scheduled_(at|for)$/.test(name) ? 'send_at' : name)))];
 }

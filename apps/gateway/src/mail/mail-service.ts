@@ -1,4 +1,4 @@
-import { DOMAIN_LIMITS, MAILBOX_LIMITS, RULE_LIMITS, TEMPLATE_LIMITS } from '@dak/contracts/api';
+import { DOMAIN_LIMITS, RULE_LIMITS, SUBMISSION_LIMITS, TEMPLATE_LIMITS } from '@dak/contracts/api';
 import { uuidv7 } from '@dak/kernel';
 import type { Channel } from '@dak/platform/grpc';
 import { tenantDirectory, type ServiceBackend } from '../backend/backend';
@@ -28,11 +28,8 @@ const MB = 1024 * 1024;
 
 /** Limits of the mail service, for `/capabilities`. */
 const LIMITS = {
-  recipients_per_message: MAILBOX_LIMITS.recipients_per_message,
-  message_bytes: 25 * MB,
+  ...SUBMISSION_LIMITS,
   attachment_bytes: 20 * MB,
-  attachments_per_message: 20,
-  mail_body_bytes: 2 * MB,
   ...TEMPLATE_LIMITS,
   ...DOMAIN_LIMITS,
   ...RULE_LIMITS,

@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { OutboxEntryRecord } from '@dak/contracts/api';
+import { MoveOutboxEntry, OutboxEntryRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { servicePageReply, toPageRequest } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { sendAtOf } from './submission-bodies';
 
 const common = { tag: 'outbox' } as const;
-const time = z.iso.datetime({ offset: true }).nullable().optional();
 
 export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>): Route[] {
   return [
@@ -58,14 +56,11 @@ export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>):
       summary: 'Reschedule outgoing mail',
       description: 'send_at null sends it now.',
       unknownFields: 'refuse',
-      request: {
-        params: idParams,
-        body: z.object({ send_at: time, scheduled_at: time, scheduled_for: time }),
-      },
+      request: { params: idParams, body: MoveOutboxEntry },
       responses: { 200: { description: 'The entry', schema: OutboxEntryRecord } },
       emits: ['conversation.updated'],
       handler: async ({ params, body, call }) => {
-        const request = { id: params.id, sendAt: sendAtOf(body) ?? undefined };
+        const request = { id: params.id, sendAt: body.send_at ?? undefined };
         const { json } = await submissions.moveOutboxEntry(request, call);
         return { status: 200, json };
       },

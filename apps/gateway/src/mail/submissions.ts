@@ -1,18 +1,16 @@
-import { InvalidError } from '@dak/kernel';
-import { SubmissionPreview, SubmissionReceipt } from '@dak/contracts/api';
+import {
+  ComposeMail,
+  ForwardMail,
+  PreviewMail,
+  ReplyMail,
+  SubmissionPreview,
+  SubmissionReceipt,
+} from '@dak/contracts/api';
 import type { Document, PreviewRequest } from '@dak/contracts/mail';
 import { defineRoute, idParams, type Route, type RouteReply } from '../http';
 import { documentReply } from '../http/document-reply';
 import type { MailClients } from './mail-clients';
-import {
-  composeBody,
-  forwardBody,
-  previewBody,
-  replyBody,
-  toComposeRequest,
-  toForwardRequest,
-  toReplyRequest,
-} from './submission-bodies';
+import { composeMessage, forwardMessage, replyMessage } from './submission-messages';
 
 const sends = {
   method: 'POST',
@@ -29,27 +27,27 @@ export function submissionRoutes({ submissions }: Pick<MailClients, 'submissions
       path: '/compose/send',
       tag: 'compose',
       summary: 'Send or schedule a new email',
-      request: { body: composeBody },
+      request: { body: ComposeMail },
       handler: async ({ body, call }) =>
-        created(await submissions.compose(toComposeRequest(body), call)),
+        created(await submissions.compose(composeMessage(body), call)),
     }),
     defineRoute({
       ...sends,
       path: '/conversations/{id}/reply',
       tag: 'conversations',
       summary: 'Reply to a conversation',
-      request: { params: idParams, body: replyBody },
+      request: { params: idParams, body: ReplyMail },
       handler: async ({ params, body, call }) =>
-        created(await submissions.reply(toReplyRequest(params.id, body), call)),
+        created(await submissions.reply(replyMessage(params.id, body), call)),
     }),
     defineRoute({
       ...sends,
       path: '/conversations/{id}/forward',
       tag: 'conversations',
       summary: 'Forward a message',
-      request: { params: idParams, body: forwardBody },
+      request: { params: idParams, body: ForwardMail },
       handler: async ({ params, body, call }) =>
-        created(await submissions.forward(toForwardRequest(params.id, body), call)),
+        created(await submissions.forward(forwardMessage(params.id, body), call)),
     }),
     defineRoute({
       method: 'POST',
@@ -59,7 +57,7 @@ export function submissionRoutes({ submissions }: Pick<MailClients, 'submissions
       description: 'The body of /compose/send, or of a reply with its conversation_id.',
       unknownFields: 'refuse',
       idempotency: 'none',
-      request: { body: previewBody },
+      request: { body: PreviewMail },
       responses: { 200: { description: 'The mail as it would leave', schema: SubmissionPreview } },
       handler: async ({ body, call }) => {
         const { json } = await submissions.preview({ kind: previewOf(body) }, call);
@@ -69,18 +67,15 @@ export function submissionRoutes({ submissions }: Pick<MailClients, 'submissions
   ];
 }
 
-type PreviewFields = typeof previewBody._output;
-
-function previewOf(body: PreviewFields): PreviewRequest['kind'] {
-  const { mailbox_id, conversation_id, ...rest } = body;
-  if ((mailbox_id === undefined) === (conversation_id === undefined)) {
-    throw new InvalidError(
-      'Send either mailbox_id, for a new mail, or conversation_id, for an answer.',
-    );
-  }
+/** The schema lets one of the ids through. */
+function previewOf({
+  mailbox_id = '',
+  conversation_id,
+  ...mail
+}: PreviewMail): PreviewRequest['kind'] {
   return conversation_id === undefined
-    ? { $case: 'compose', value: toComposeRequest({ ...rest, mailbox_id: mailbox_id! }) }
-    : { $case: 'reply', value: toReplyRequest(conversation_id, rest) };
+    ? { $case: 'compose', value: composeMessage({ ...mail, mailbox_id }) }
+    : { $case: 'reply', value: replyMessage(conversation_id, mail) };
 }
 
 export function created(document: Document): RouteReply {

@@ -1,4 +1,4 @@
-import { PutAssignmentsRequest, RuleDefinition, UpdateMailboxRequest } from '../mail';
+import { Content, PutAssignmentsRequest, RuleDefinition, UpdateMailboxRequest } from '../mail';
 import { messageOf, requestOf, sentFields } from './message-fields';
 
 const rule = {
@@ -34,6 +34,13 @@ it('parts of a request are parts of its message', () => {
 it('a field that the message lacks does not compile', () => {
   // @ts-expect-error colour is no field of a rule.
   messageOf(RuleDefinition, { ...rule, colour: 'red' });
+});
+
+it('an object is a message inside, whose fields are named alike', () => {
+  const send_window = { time_zone: 'Asia/Kolkata', days: ['mon'], from: '09:00', to: '17:00' };
+  const message = messageOf(Content, { send_window, metadata: { is_vip: true } });
+  expect(message.sendWindow).toMatchObject({ timeZone: 'Asia/Kolkata' });
+  expect(requestOf(message)).toMatchObject({ send_window, metadata: { is_vip: true } });
 });
 
 it('broken JSON is refused by its field', () => {

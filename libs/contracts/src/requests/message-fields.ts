@@ -95,10 +95,21 @@ function renamed(value: unknown, nameOf: (name: string) => string): unknown {
   );
 }
 
-function camelOf(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-}
+const camelOf = remembered((name) =>
+  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+);
+const snakeOf = remembered((member) =>
+  member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+);
 
-function snakeOf(member: string): string {
-  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Names are those of schemas and messages, of which there are few. */
+function remembered(nameOf: (name: string) => string): (name: string) => string {
+  const names = new Map<string, string>();
+  return (name) => {
+    const known = names.get(name);
+    if (known !== undefined) return known;
+    const made = nameOf(name);
+    names.set(name, made);
+    return made;
+  };
 }

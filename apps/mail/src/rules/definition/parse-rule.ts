@@ -8,7 +8,7 @@ import {
 import type { RuleDefinition as RuleMessage } from '@dak/contracts/mail';
 import { parseRequest, requestOf } from '@dak/contracts/requests';
 import { InvalidError } from '@dak/kernel';
-import { formatRecipient, parseRecipient } from '../../sending/submissions/recipient';
+import { formatRecipient, parseRecipient } from '@dak/contracts/api';
 import type { RuleDefinition } from './rule';
 import { checkPattern, checkProgram } from './rule-pattern';
 

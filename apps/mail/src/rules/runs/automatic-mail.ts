@@ -1,4 +1,4 @@
-import { normalizeAddress } from '../../sending/submissions/recipient';
+import { normalizeAddress } from '@dak/contracts/api';
 import type { Rule } from '../definition/rule';
 import { withoutDetail } from '../definition/field-values';
 import type { RuleMessage } from '../definition/rule-fields';

@@ -1,6 +1,5 @@
 import type { RuleAction } from '@dak/contracts/api';
 import { type Actor, type Principal, RefusedError, uuidv7 } from '@dak/kernel';
-import { Content } from '@dak/contracts/mail';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import {
@@ -16,12 +15,12 @@ import {
   prepareSubmission,
   type PreparedSubmission,
 } from '../../sending/submissions/prepare-submission';
-import { parseRecipient } from '../../sending/submissions/recipient';
+import { parseRecipient } from '@dak/contracts/api';
 import { replyRecipients } from '../../sending/submissions/reply-recipients';
 import { replyReferences } from '../../sending/submissions/reply-references';
 import { loadSender, mailboxOf } from '../../sending/submissions/sender-store';
 import { forwardSubject, replySubject } from '../../sending/submissions/subject-prefix';
-import { parseContent, type SubmissionContent } from '../../sending/submissions/submission-request';
+import { contentOf, type SubmissionContent } from '../../sending/submissions/submission-request';
 import type { DraftContent } from '../../sending/submissions/submission-store';
 import { renderTemplateFor } from '../../sending/templates/template-for';
 import { selectTemplate } from '../../sending/templates/template-store';
@@ -60,7 +59,7 @@ export async function prepareForward(
   to: readonly string[],
 ): Promise<RuleMail> {
   const { organizationId, message, conversationId, now } = facts;
-  const content = parseContent(Content.fromPartial({}));
+  const content = contentOf({});
   const sender = await senderOf(tx, facts, { ...content, signature: { kind: 'none' } });
   const original = await findForwardedMessage(tx, organizationId, conversationId, message.id);
   const references = await attachmentsOf(tx, organizationId, message.id);
@@ -108,7 +107,7 @@ export async function prepareTemplateReply(
   );
   const { bodyText, bodyHtml } = rendered;
   const content: SubmissionContent = {
-    ...parseContent(Content.fromPartial({})),
+    ...contentOf({}),
     bodyText,
     bodyHtml,
   };

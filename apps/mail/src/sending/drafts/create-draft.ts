@@ -8,7 +8,7 @@ import { loadConversation } from '../../conversations/visible-conversation-store
 import { requireMailbox } from '../../mailboxes/visibility-store';
 import { loadUploads } from '../submissions/load-files';
 import { renderDraft, type DraftRow } from './draft';
-import { fieldsOfCompose, fieldsOfReply } from './draft-fields';
+import { fieldsOf } from './draft-fields';
 import { insertDraft } from './draft-store';
 import { loadDraft, shownDraft } from './visible-draft-store';
 
@@ -25,7 +25,7 @@ export function createDraft(
       const at = new Date(now).toISOString();
       const author = actorOf(principal);
       const row: DraftRow = {
-        ...(await placeAndFields(tx, request, context)),
+        ...(await columnsOf(tx, request, context)),
         id: uuidv7(now),
         author_type: author.type,
         author_id: author.id,
@@ -45,7 +45,7 @@ export function draftDocument(row: DraftRow): Document {
   return { id: row.id, version: row.version, json: jsonBytes(renderDraft(row)), replayed: false };
 }
 
-async function placeAndFields(
+async function columnsOf(
   tx: SqlExecutor,
   { compose, reply }: CreateDraftRequest,
   { principal }: CallContext,
@@ -53,11 +53,11 @@ async function placeAndFields(
   if (reply !== undefined) {
     const conversation = await loadConversation(tx, principal, reply.conversationId, 'write');
     const { id, mailbox_id } = conversation;
-    return { ...fieldsOfReply(reply), mailbox_id, conversation_id: id };
+    return { ...fieldsOf('reply', reply), mailbox_id, conversation_id: id };
   }
   if (compose === undefined) {
     throw new InvalidError('mailbox_id is missing. Name a mailbox, or a conversation to answer.');
   }
   const mailbox = await requireMailbox(tx, principal, compose.mailboxId, 'write');
-  return { ...fieldsOfCompose(compose), mailbox_id: mailbox.id, conversation_id: null };
+  return { ...fieldsOf('compose', compose), mailbox_id: mailbox.id, conversation_id: null };
 }

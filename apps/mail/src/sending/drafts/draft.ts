@@ -1,4 +1,5 @@
 import type { DraftRecord } from '@dak/contracts/api';
+import type { SendWindow } from '../submissions/send-window';
 import type { DraftContent } from '../submissions/submission-store';
 
 /** A row of `draft`; times are RFC 3339 UTC. */
@@ -22,7 +23,7 @@ export interface DraftRow {
   signature_id: string | null;
   signature_position: string | null;
   send_at: string | null;
-  send_window: { timeZone: string; days: string[]; from: string; to: string } | null;
+  send_window: SendWindow | null;
   cancel_if_reply: boolean;
   undo_seconds: number | null;
   quote_original: boolean;

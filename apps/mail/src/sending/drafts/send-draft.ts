@@ -1,11 +1,13 @@
 import { ConflictError } from '@dak/kernel';
+import { ComposeMail, ReplyMail } from '@dak/contracts/api';
 import type { Document, SendDraftRequest } from '@dak/contracts/mail';
+import { parseRequest } from '@dak/contracts/requests';
 import type { CallContext } from '@dak/platform/grpc';
 import { prepareCompose } from '../submissions/prepare-compose';
 import { prepareReply } from '../submissions/prepare-reply';
 import { storedAnswer } from '../submissions/stored-answer';
 import type { SubmissionDeps } from '../submissions/submission-deps';
-import { composeOf, replyOf } from './draft-fields';
+import { requestOfDraft } from './draft-fields';
 import { deleteDraftRow } from './draft-store';
 import { loadDraft } from './visible-draft-store';
 
@@ -26,10 +28,17 @@ export async function sendDraft(
   const row = await loadDraft(reader, principal, request.id, 'send', {
     expectedVersion: request.expectedVersion,
   });
+  const mail = requestOfDraft(row);
   const prepared =
     row.kind === 'compose'
-      ? await prepareCompose(deps, composeOf(row), context, row.id)
-      : await prepareReply(deps, replyOf(row), context, row.id);
+      ? await prepareCompose(deps, parseRequest(ComposeMail, mail), context, row.id)
+      : await prepareReply(
+          deps,
+          row.conversation_id ?? '',
+          parseRequest(ReplyMail, mail),
+          context,
+          row.id,
+        );
   return deps.acceptor.accept({
     expectedLastMessageId: null,
     ...prepared,

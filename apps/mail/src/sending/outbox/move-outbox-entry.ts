@@ -1,5 +1,7 @@
+import { MoveOutboxEntry } from '@dak/contracts/api';
 import { actorOf, type Clock, ConflictError } from '@dak/kernel';
 import type { Document, MoveOutboxEntryRequest } from '@dak/contracts/mail';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
@@ -29,8 +31,8 @@ export async function moveOutboxEntry(
   const { organizationId } = principal;
   const now = deps.clock();
   const at = new Date(now).toISOString();
-  const sendAt =
-    request.sendAt === undefined ? null : new Date(parseSendAt(request.sendAt, now)).toISOString();
+  const { send_at: sendAt = null } = parseRequest(MoveOutboxEntry, requestOf(request));
+  if (sendAt !== null) parseSendAt(sendAt, now);
   const known = await deps.database.inTenant(organizationId, (tx) =>
     loadSubmission(tx, principal, request.id, false),
   );

@@ -3,7 +3,7 @@ import type { AddressRecord } from '@dak/contracts/api';
 import { getHeader, parseAddressList, parseMessage } from '@dak/formats/rfc5322';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { SqlExecutor } from '@dak/platform/postgres';
-import { normalizeAddress, type Recipient } from './recipient';
+import { normalizeAddress, type Recipient } from '@dak/contracts/api';
 
 /** What of a stored message an answer or a forward needs. */
 export interface AnsweredMessageRow {

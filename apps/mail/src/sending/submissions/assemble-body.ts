@@ -1,3 +1,4 @@
+import type { SIGNATURE_POSITIONS } from '@dak/contracts/api';
 import { htmlToPlainText, textAsHtml } from '@dak/formats/html';
 import { quoteAsHtml, quoteAsText, type Quote } from './quote';
 
@@ -6,7 +7,6 @@ export interface SignatureText {
   readonly bodyHtml: string;
 }
 
-export const SIGNATURE_POSITIONS = ['above_quote', 'end'] as const;
 export type SignaturePosition = (typeof SIGNATURE_POSITIONS)[number];
 
 export interface BodyParts {

@@ -1,6 +1,6 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { encode, wrap } from 'nodemailer/lib/qp';
-import type { Recipient } from './recipient';
+import type { Recipient } from '@dak/contracts/api';
 
 export interface OutgoingFile {
   readonly filename: string;

@@ -1,22 +1,24 @@
 import { uuidv7 } from '@dak/kernel';
-import { Content, type Document, type ForwardRequest } from '@dak/contracts/mail';
+import { ForwardMail } from '@dak/contracts/api';
+import type { Document, ForwardRequest } from '@dak/contracts/mail';
+import { parseRequest } from '@dak/contracts/requests';
 import type { CallContext } from '@dak/platform/grpc';
 import { loadConversation } from '../../conversations/visible-conversation-store';
 import { findForwardedMessage } from './answered-message-store';
 import { attachmentsOf } from './file-store';
 import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles, type FileReference } from './load-files';
-import { draftFields } from './prepare-compose';
+import { draftFields, listsAsSent } from './prepare-compose';
 import { toQuote } from './prepare-reply';
 import { prepareSubmission } from './prepare-submission';
-import { parseRecipientLists } from './recipient-lists';
+import { recipientListsOf } from './recipient-lists';
 import { replyReferences } from './reply-references';
 import { loadSender, mailboxOf } from './sender-store';
 import { storedAnswer } from './stored-answer';
 import { forwardSubject } from './subject-prefix';
 import { authorOf } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';
-import { parseContent } from './submission-request';
+import { contentOf, mailRequestOf } from './submission-request';
 import { undoSecondsOf } from './undo-seconds';
 
 /**
@@ -26,7 +28,7 @@ import { undoSecondsOf } from './undo-seconds';
  */
 export async function forward(
   deps: SubmissionDeps,
-  request: ForwardRequest,
+  message: ForwardRequest,
   context: CallContext,
 ): Promise<Document> {
   const { principal } = context;
@@ -34,9 +36,10 @@ export async function forward(
   const reader = deps.readers(organizationId);
   const answeredBefore = await storedAnswer(reader, context);
   if (answeredBefore !== null) return answeredBefore;
-  const asked = parseContent(request.content ?? Content.fromPartial({}));
-  const lists = parseRecipientLists(request);
-  const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
+  const request = parseRequest(ForwardMail, mailRequestOf(message));
+  const asked = contentOf(request);
+  const lists = recipientListsOf(request);
+  const conversation = await loadConversation(reader, principal, message.conversationId, 'send');
   const { mailbox_id: mailboxId } = conversation;
   const findMailbox = mailboxOf(reader, organizationId, mailboxId);
   const sender = await loadSender(reader, principal, mailboxId, findMailbox, asked.signature);
@@ -46,9 +49,9 @@ export async function forward(
     reader,
     organizationId,
     conversation.id,
-    request.messageId ?? null,
+    request.message_id ?? null,
   );
-  const own: FileReference[] = request.includeAttachments
+  const own: FileReference[] = request.include_attachments
     ? await attachmentsOf(reader, organizationId, original.id)
     : [];
   const uploads = await loadUploads(reader, principal, content.attachmentTokens, null);
@@ -85,9 +88,7 @@ export async function forward(
       ...draftFields(content),
       kind: 'compose',
       reply_mode: null,
-      to: request.to,
-      cc: request.cc,
-      bcc: request.bcc,
+      ...listsAsSent(request),
       subject,
       // A draft knows no forward: what was quoted becomes its text.
       body_text: prepared.body.text,

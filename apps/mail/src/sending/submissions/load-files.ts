@@ -1,12 +1,11 @@
 import { DomainError, InvalidError, type Principal } from '@dak/kernel';
+import { SUBMISSION_LIMITS } from '@dak/contracts/api';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import type { UploadRow } from '../attachments/upload';
 import { findUploads } from '../attachments/upload-store';
-import { MAX_FILES } from './submission-request';
 
-/** RFC 5321 §4.5.3.1.7 leaves it to sites; 25 MB is what most of them take. */
-export const MAX_MESSAGE_BYTES = 25 * 1024 * 1024;
+const { attachments_per_message: MAX_FILES, message_bytes: MAX_MESSAGE_BYTES } = SUBMISSION_LIMITS;
 
 /** A file of the blob store on its way into a message. */
 export type FileReference = Pick<

@@ -1,17 +1,15 @@
 import { uuidv7 } from '@dak/kernel';
-import { Content, type ComposeRequest } from '@dak/contracts/mail';
+import { formatRecipient, type ComposeMail } from '@dak/contracts/api';
 import type { CallContext } from '@dak/platform/grpc';
-import { parseSubject } from '../../conversations/messages/parse-subject';
 import { requireMailbox } from '../../mailboxes/visibility-store';
 import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles } from './load-files';
 import { prepareSubmission, type PreparedSubmission } from './prepare-submission';
-import { formatRecipient } from './recipient';
-import { parseRecipientLists } from './recipient-lists';
+import { recipientListsOf } from './recipient-lists';
 import { loadSender } from './sender-store';
 import { authorOf } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';
-import { assertNotEmpty, parseContent, type SubmissionContent } from './submission-request';
+import { assertNotEmpty, contentOf, type SubmissionContent } from './submission-request';
 import type { DraftContent } from './submission-store';
 import { undoSecondsOf } from './undo-seconds';
 
@@ -23,17 +21,17 @@ export interface PreparedRequest {
 /** A new mail, checked and put together; nothing is stored. Needs the access level `send`. */
 export async function prepareCompose(
   deps: SubmissionDeps,
-  request: ComposeRequest,
+  request: ComposeMail,
   { principal }: CallContext,
   draftId: string | null = null,
 ): Promise<PreparedRequest> {
-  const asked = parseContent(request.content ?? Content.fromPartial({}));
-  const lists = parseRecipientLists(request);
-  const ownSubject = parseSubject(request.subject);
+  const asked = contentOf(request);
+  const lists = recipientListsOf(request);
+  const ownSubject = request.subject ?? '';
   assertNotEmpty(asked, ownSubject);
   const reader = deps.readers(principal.organizationId);
-  const findMailbox = requireMailbox(reader, principal, request.mailboxId, 'send');
-  const { mailboxId } = request;
+  const findMailbox = requireMailbox(reader, principal, request.mailbox_id, 'send');
+  const { mailbox_id: mailboxId } = request;
   const sender = await loadSender(reader, principal, mailboxId, findMailbox, asked.signature);
   const { content, template, ...filled } = await fillTemplate(
     reader,
@@ -66,13 +64,19 @@ export async function prepareCompose(
       ...draftFields(content),
       kind: 'compose',
       reply_mode: null,
-      to: request.to,
-      cc: request.cc,
-      bcc: request.bcc,
+      ...listsAsSent(request),
       subject,
       quote_original: false,
     },
   };
+}
+
+export function listsAsSent({
+  to = [],
+  cc = [],
+  bcc = [],
+}: Pick<ComposeMail, 'to' | 'cc' | 'bcc'>) {
+  return { to, cc, bcc };
 }
 
 /** The part of a draft that every kind of mail has. */

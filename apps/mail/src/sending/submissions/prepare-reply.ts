@@ -1,5 +1,5 @@
-import { InvalidError, isUuid, RefusedError, uuidv7 } from '@dak/kernel';
-import { Content, type ReplyRequest } from '@dak/contracts/mail';
+import { RefusedError, uuidv7 } from '@dak/kernel';
+import type { ReplyMail } from '@dak/contracts/api';
 import type { CallContext } from '@dak/platform/grpc';
 import { loadConversation } from '../../conversations/visible-conversation-store';
 import type { MailboxRow } from '../../mailboxes/mailbox-row';
@@ -11,17 +11,17 @@ import {
 } from './answered-message-store';
 import { fillTemplate } from './fill-template';
 import { loadUploads, readFiles } from './load-files';
-import { draftFields, type PreparedRequest } from './prepare-compose';
+import { draftFields, listsAsSent, type PreparedRequest } from './prepare-compose';
 import { prepareSubmission } from './prepare-submission';
 import type { Quote } from './quote';
-import { parseRecipientLists } from './recipient-lists';
-import { REPLY_MODES, replyRecipients, type ReplyMode } from './reply-recipients';
+import { recipientListsOf } from './recipient-lists';
+import { replyRecipients } from './reply-recipients';
 import { replyReferences } from './reply-references';
 import { loadSender, mailboxOf } from './sender-store';
 import { replySubject } from './subject-prefix';
 import { authorOf, type SubmissionAuthor } from './submission-author';
 import type { SubmissionDeps } from './submission-deps';
-import { assertNotEmpty, parseContent } from './submission-request';
+import { assertNotEmpty, contentOf } from './submission-request';
 import { undoSecondsOf } from './undo-seconds';
 
 export interface PreparedReply extends PreparedRequest {
@@ -31,21 +31,18 @@ export interface PreparedReply extends PreparedRequest {
 /** An answer, checked and put together; nothing is stored. Needs `send` on the mailbox or the department. */
 export async function prepareReply(
   deps: SubmissionDeps,
-  request: ReplyRequest,
+  conversationId: string,
+  request: ReplyMail,
   { principal }: CallContext,
   draftId: string | null = null,
 ): Promise<PreparedReply> {
-  const mode = parseReplyMode(request.replyMode);
-  const asked = parseContent(request.content ?? Content.fromPartial({}));
+  const { reply_mode: mode = 'sender', quote_original: quotes = false } = request;
+  const asked = contentOf(request);
   assertNotEmpty(asked);
-  const extra = parseRecipientLists(request);
-  const expected = request.expectedLastMessageId ?? null;
-  if (expected !== null && !isUuid(expected)) {
-    throw new InvalidError('expected_last_message_id must be the UUID of a message.');
-  }
+  const extra = recipientListsOf(request);
   const { organizationId } = principal;
   const reader = deps.readers(organizationId);
-  const conversation = await loadConversation(reader, principal, request.conversationId, 'send');
+  const conversation = await loadConversation(reader, principal, conversationId, 'send');
   const { mailbox_id: mailboxId } = conversation;
   const findMailbox = mailboxOf(reader, organizationId, mailboxId);
   const sender = await loadSender(reader, principal, mailboxId, findMailbox, asked.signature);
@@ -88,7 +85,7 @@ export async function prepareReply(
     subject: replySubject(answered?.subject ?? conversation.subject),
     content,
     template,
-    quote: request.quoteOriginal && answered !== null ? toQuote('reply', answered) : null,
+    quote: quotes && answered !== null ? toQuote('reply', answered) : null,
     thread:
       answered === null
         ? { inReplyTo: null, references: [] }
@@ -102,16 +99,14 @@ export async function prepareReply(
   });
   return {
     prepared,
-    expectedLastMessageId: expected,
+    expectedLastMessageId: request.expected_last_message_id ?? null,
     draftContent: {
       ...draftFields(content),
       kind: 'reply',
       reply_mode: mode,
-      to: request.to,
-      cc: request.cc,
-      bcc: request.bcc,
+      ...listsAsSent(request),
       subject: null,
-      quote_original: request.quoteOriginal,
+      quote_original: quotes,
     },
   };
 }
@@ -127,15 +122,6 @@ export function toQuote(kind: Quote['kind'], message: AnsweredMessageRow): Quote
     text: message.body_text ?? '',
     html: message.body_html,
   };
-}
-
-export function parseReplyMode(mode: string): ReplyMode {
-  if (mode === '') return 'sender';
-  const known = REPLY_MODES.find((name) => name === mode);
-  if (known === undefined) {
-    throw new InvalidError(`reply_mode must be one of ${REPLY_MODES.join(', ')}.`);
-  }
-  return known;
 }
 
 /** The mailbox's address, also with a detail after the local part (RFC 5233). */

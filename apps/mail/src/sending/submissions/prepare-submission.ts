@@ -7,7 +7,7 @@ import { composeMime } from './compose-mime';
 import type { FilledContent } from './fill-template';
 import { assertMessageSize, type FileReference } from './load-files';
 import type { Quote } from './quote';
-import { addressKey } from './recipient';
+import { addressKey } from '@dak/contracts/api';
 import { settleRecipients, type RecipientLists } from './recipient-lists';
 import type { ThreadHeaders } from './reply-references';
 import { decideSendTime, type SendTime } from './send-time';

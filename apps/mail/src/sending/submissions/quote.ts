@@ -1,5 +1,5 @@
 import { escapeHtml, textAsHtml } from '@dak/formats/html';
-import { formatRecipient, type Recipient } from './recipient';
+import { formatRecipient, type Recipient } from '@dak/contracts/api';
 
 /** The mail that an answer quotes or a forward carries. */
 export interface Quote {

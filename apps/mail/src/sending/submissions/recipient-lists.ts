@@ -1,7 +1,13 @@
 import { InvalidError } from '@dak/kernel';
-import { addressKey, parseRecipient, type Recipient } from './recipient';
+import {
+  addressKey,
+  parseRecipient,
+  SUBMISSION_LIMITS,
+  type ComposeMail,
+  type Recipient,
+} from '@dak/contracts/api';
 
-export const MAX_RECIPIENTS = 50;
+const { recipients_per_message: MAX_RECIPIENTS } = SUBMISSION_LIMITS;
 
 export interface RecipientLists {
   readonly to: readonly Recipient[];
@@ -9,17 +15,10 @@ export interface RecipientLists {
   readonly bcc: readonly Recipient[];
 }
 
-/** The lists of a request, each address checked. @throws InvalidError naming the entry */
-export function parseRecipientLists(lists: {
-  to: readonly string[];
-  cc: readonly string[];
-  bcc: readonly string[];
-}): RecipientLists {
-  const parse = (field: 'to' | 'cc' | 'bcc') => {
-    // Before parsing: a list of a million entries must not cost a million parses.
-    if (lists[field].length > MAX_RECIPIENTS * 4) throw tooMany(lists[field].length);
-    return lists[field].map((text, index) => parseRecipient(text, `${field}[${index}]`));
-  };
+/** The lists of a request. */
+export function recipientListsOf(request: Pick<ComposeMail, keyof RecipientLists>): RecipientLists {
+  const parse = (field: keyof RecipientLists) =>
+    (request[field] ?? []).map((text, index) => parseRecipient(text, `${field}[${index}]`));
   return { to: parse('to'), cc: parse('cc'), bcc: parse('bcc') };
 }
 
@@ -50,13 +49,11 @@ export function settleRecipients(lists: RecipientLists): {
       'no_recipients',
     );
   }
-  if (seen.size > MAX_RECIPIENTS) throw tooMany(seen.size);
+  if (seen.size > MAX_RECIPIENTS) {
+    throw new InvalidError(
+      `to, cc and bcc name ${seen.size} recipients together; at most ${MAX_RECIPIENTS} are allowed. Send several messages.`,
+      'too_many_recipients',
+    );
+  }
   return { recipients, warnings: [...new Set(warnings)] };
-}
-
-function tooMany(count: number): InvalidError {
-  return new InvalidError(
-    `to, cc and bcc name ${count} recipients together; at most ${MAX_RECIPIENTS} are allowed. Send several messages.`,
-    'too_many_recipients',
-  );
 }

@@ -1,8 +1,7 @@
 import { InvalidError } from '@dak/kernel';
-import { addressKey, type Recipient } from './recipient';
+import { addressKey, type Recipient, type REPLY_MODES } from '@dak/contracts/api';
 import type { RecipientLists } from './recipient-lists';
 
-export const REPLY_MODES = ['sender', 'all', 'custom'] as const;
 export type ReplyMode = (typeof REPLY_MODES)[number];
 
 /** What of the answered message decides who gets the answer. */

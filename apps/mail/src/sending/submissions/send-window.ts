@@ -1,13 +1,13 @@
-import { InvalidError } from '@dak/kernel';
+import type { SendWindowFields } from '@dak/contracts/api';
 
-export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
+/** In the order of `getUTCDay`. */
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
 /** When mail may leave, in the recipient's local time. `to` at or before `from` is on the next day. */
 export interface SendWindow {
   /** IANA name */
   readonly timeZone: string;
-  readonly days: readonly Weekday[];
+  readonly days: SendWindowFields['days'];
   /** HH:MM */
   readonly from: string;
   readonly to: string;
@@ -15,35 +15,6 @@ export interface SendWindow {
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-const CLOCK_TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
-
-/** @throws InvalidError naming the field of send_window */
-export function parseSendWindow(input: {
-  timeZone: string;
-  days: readonly string[];
-  from: string;
-  to: string;
-}): SendWindow {
-  if (!isTimeZone(input.timeZone)) {
-    throw new InvalidError(
-      'send_window.time_zone is not an IANA time zone. Use a name such as Asia/Kolkata.',
-    );
-  }
-  const unknown = input.days.find((day) => !WEEKDAYS.includes(day as Weekday));
-  if (input.days.length === 0 || unknown !== undefined) {
-    throw new InvalidError(
-      'send_window.days must list at least one of mon, tue, wed, thu, fri, sat, sun.',
-    );
-  }
-  for (const field of ['from', 'to'] as const) {
-    if (!CLOCK_TIME.test(input[field])) {
-      throw new InvalidError(
-        `send_window.${field} must be a time of day as HH:MM, 00:00 to 23:59.`,
-      );
-    }
-  }
-  return { ...input, days: input.days as Weekday[] };
-}
 
 /** `at` itself when it lies in the window, else the next opening. Milliseconds since the epoch. */
 export function nextOpening(window: SendWindow, at: number): number {
@@ -52,7 +23,7 @@ export function nextOpening(window: SendWindow, at: number): number {
   // From yesterday on, whose window may reach past midnight.
   for (let day = -1; day <= 8; day += 1) {
     const midnight = today + day * DAY;
-    if (!window.days.includes(WEEKDAYS[new Date(midnight).getUTCDay()]!)) continue;
+    if (!window.days.includes(DAYS[new Date(midnight).getUTCDay()]!)) continue;
     const from = minutes(window.from);
     const to = minutes(window.to);
     const opens = toInstant(window.timeZone, midnight + from * MINUTE);
@@ -106,15 +77,4 @@ function offsetAt(timeZone: string, at: number): number {
     parts['second'],
   );
   return local - Math.floor(at / 1000) * 1000;
-}
-
-function isTimeZone(name: string): boolean {
-  // Offsets such as "+05:30" are no IANA names and know no daylight saving.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -4,7 +4,7 @@ import { domainNotOwned } from '../../domains/domain';
 import { domainOf } from '../../domains/domain-name';
 import { MAILBOX_COLUMNS, type MailboxRow } from '../../mailboxes/mailbox-row';
 import type { SignatureText } from './assemble-body';
-import type { Recipient } from './recipient';
+import type { Recipient } from '@dak/contracts/api';
 import type { SignatureChoice } from './submission-request';
 
 /** Where a mail comes from: the From address and the signature. */

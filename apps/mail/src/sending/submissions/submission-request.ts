@@ -1,18 +1,15 @@
-import { DomainError, InvalidError, isUuid, RefusedError } from '@dak/kernel';
-import type { ConversationRecord } from '@dak/contracts/api';
-import type { Content } from '@dak/contracts/mail';
-import { labelName, MAX_LABELS } from '../../conversations/label-name';
-import { storableText } from '../../db/sql-parameters';
-import { SIGNATURE_POSITIONS, type SignaturePosition } from './assemble-body';
-import { parseRecipient, type Recipient } from './recipient';
-import { MAX_RECIPIENTS } from './recipient-lists';
+import { InvalidError, RefusedError } from '@dak/kernel';
+import {
+  parseRecipient,
+  type MailContent,
+  type Recipient,
+  type SendWindowFields,
+} from '@dak/contracts/api';
+import { Content } from '@dak/contracts/mail';
+import { requestOf } from '@dak/contracts/requests';
+import type { SignaturePosition } from './assemble-body';
 import type { SendTimeRequest } from './send-time';
-import { parseSendWindow } from './send-window';
-
-export const MAX_BODY_BYTES = 2 * 1024 * 1024;
-export const MAX_FILES = 20;
-const MAX_VARIABLES_BYTES = 256 * 1024;
-const MAX_METADATA_KEYS = 64;
+import type { SendWindow } from './send-window';
 
 export type SignatureChoice =
   | { readonly kind: 'default' }
@@ -33,60 +30,65 @@ export interface SubmissionContent {
   readonly signaturePosition: SignaturePosition;
   readonly replyTo: readonly Recipient[];
   readonly labels: readonly string[];
-  readonly metadata: ConversationRecord['metadata'];
+  readonly metadata: NonNullable<MailContent['metadata']>;
   readonly runId: string | null;
 }
 
-/**
- * @throws InvalidError naming the field
- * @throws RefusedError for what this deployment cannot do and must not silently leave undone
- * @throws DomainError `too_large`
- */
-export function parseContent(content: Content): SubmissionContent {
-  if (content.encrypt) {
+/** A mail as its schema reads it; its message keeps what all kinds share in `content`. */
+export function mailRequestOf(message: { content?: Content | undefined }): Record<string, unknown> {
+  const { content = Content.fromPartial({}), ...own } = message;
+  const { setsSignature, signatureId, ...shared } = content;
+  const request = { ...requestOf(own), ...requestOf(shared) };
+  if (setsSignature) request['signature_id'] = signatureId ?? null;
+  for (const absent of ['mailbox_id', 'reply_mode']) {
+    if (request[absent] === '') delete request[absent];
+  }
+  return request;
+}
+
+/** @throws RefusedError for what this deployment cannot do and must not silently leave undone */
+export function contentOf(request: MailContent): SubmissionContent {
+  if (request.encrypt === true) {
     throw new RefusedError(
       'encrypt cannot be honored: no key of the recipients is known here. Leave it out to send without encryption.',
       'encryption_unavailable',
     );
   }
-  if (content.requireApproval) {
+  if (request.require_approval === true) {
     throw new RefusedError(
       'require_approval cannot be honored: there is no approval queue here. Create a draft instead.',
       'approval_unavailable',
     );
   }
-  if (content.attachmentTokens.length > MAX_FILES) {
-    throw new InvalidError(
-      `attachment_tokens names ${content.attachmentTokens.length} files; at most ${MAX_FILES} are allowed.`,
-    );
-  }
-  const { templateId } = content;
-  if (templateId !== undefined) {
-    if (!isUuid(templateId)) throw new InvalidError('template_id must be a UUID.');
-    assertNoBodies(templateId, content.bodyText, content.bodyHtml);
-  }
-  if (content.replyTo.length > MAX_RECIPIENTS) {
-    throw new InvalidError(`reply_to must not name more than ${MAX_RECIPIENTS} addresses.`);
-  }
+  const { send_window: window, signature_id: signatureId } = request;
   return {
-    bodyText: parseBody(content.bodyText, 'body_text'),
-    bodyHtml: parseBody(content.bodyHtml, 'body_html'),
-    templateId: templateId ?? null,
-    templateVariables: parseTemplateVariables(content.templateVariablesJson),
-    attachmentTokens: [...new Set(content.attachmentTokens)],
+    bodyText: request.body_text ?? null,
+    bodyHtml: request.body_html ?? null,
+    templateId: request.template_id ?? null,
+    templateVariables: request.template_variables ?? null,
+    attachmentTokens: request.attachment_tokens ?? [],
     sendTime: {
-      sendAt: content.sendAt ?? null,
-      window: content.sendWindow === undefined ? null : parseSendWindow(content.sendWindow),
-      undoSeconds: content.undoSeconds ?? null,
+      sendAt: request.send_at ?? null,
+      window: window ? windowOf(window) : null,
+      undoSeconds: request.undo_seconds ?? null,
     },
-    cancelIfReply: content.cancelIfReply,
-    signature: parseSignature(content),
-    signaturePosition: parsePosition(content.signaturePosition),
-    replyTo: content.replyTo.map((text, index) => parseRecipient(text, `reply_to[${index}]`)),
-    labels: parseLabels(content.labels),
-    metadata: parseMetadata(content.metadataJson),
-    runId: parseRunId(content.onBehalfOfRunId),
+    cancelIfReply: request.cancel_if_reply ?? false,
+    signature: signatureOf(signatureId),
+    signaturePosition: request.signature_position ?? 'above_quote',
+    replyTo: (request.reply_to ?? []).map((text) => parseRecipient(text, 'reply_to')),
+    labels: request.labels ?? [],
+    metadata: request.metadata ?? {},
+    runId: request.on_behalf_of_run_id ?? null,
   };
+}
+
+function windowOf({ time_zone: timeZone, days, from, to }: SendWindowFields): SendWindow {
+  return { timeZone, days, from, to };
+}
+
+function signatureOf(id: string | null | undefined): SignatureChoice {
+  if (id === undefined) return { kind: 'default' };
+  return id === null ? { kind: 'none' } : { kind: 'chosen', id };
 }
 
 /**
@@ -102,105 +104,4 @@ export function assertNotEmpty(content: SubmissionContent, subject = ''): void {
     'body_text is missing: write something in body_text or body_html, or attach a file.',
     'empty_mail',
   );
-}
-
-/** @throws InvalidError when there are both a template and a text of the caller's */
-export function assertNoBodies(
-  templateId: string | null,
-  bodyText: string | null | undefined,
-  bodyHtml: string | null | undefined,
-): void {
-  if (templateId === null) return;
-  for (const [field, body] of [
-    ['body_text', bodyText],
-    ['body_html', bodyHtml],
-  ] as const) {
-    if (body === undefined || body === null) continue;
-    throw new InvalidError(
-      `template_id and ${field} exclude each other: the template makes the text. Leave one of them out.`,
-    );
-  }
-}
-
-function parseBody(body: string | undefined, field: string): string | null {
-  if (body === undefined) return null;
-  if (body.length > MAX_BODY_BYTES || Buffer.byteLength(body) > MAX_BODY_BYTES) {
-    throw new DomainError(
-      'too_large',
-      'body_too_large',
-      `${field} is larger than ${MAX_BODY_BYTES} bytes. Attach long content as a file.`,
-    );
-  }
-  return storableText(body);
-}
-
-function parseSignature(content: Content): SignatureChoice {
-  if (!content.setsSignature) return { kind: 'default' };
-  if (content.signatureId === undefined) return { kind: 'none' };
-  if (!isUuid(content.signatureId)) throw new InvalidError('signature_id must be a UUID or null.');
-  return { kind: 'chosen', id: content.signatureId };
-}
-
-function parsePosition(position: string | undefined): SignaturePosition {
-  if (position === undefined) return 'above_quote';
-  const known = SIGNATURE_POSITIONS.find((name) => name === position);
-  if (known === undefined) {
-    throw new InvalidError(`signature_position must be one of ${SIGNATURE_POSITIONS.join(', ')}.`);
-  }
-  return known;
-}
-
-function parseLabels(labels: readonly string[]): string[] {
-  if (labels.length > MAX_LABELS) {
-    throw new InvalidError(`labels must not name more than ${MAX_LABELS} labels.`);
-  }
-  return [...new Set(labels.map((label) => labelName('labels', label)))];
-}
-
-function parseMetadata(json: Uint8Array): ConversationRecord['metadata'] {
-  if (json.length === 0) return {};
-  const sentence =
-    'metadata must be a JSON object of at most 64 keys whose values are strings, numbers or booleans.';
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(json).toString('utf8'));
-  } catch {
-    throw new InvalidError(sentence);
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new InvalidError(sentence);
-  const entries = Object.entries(parsed);
-  const isScalar = (value: unknown): value is string | number | boolean =>
-    ['string', 'number', 'boolean'].includes(typeof value);
-  if (entries.length > MAX_METADATA_KEYS || !entries.every(([, value]) => isScalar(value))) {
-    throw new InvalidError(sentence);
-  }
-  return Object.fromEntries(entries);
-}
-
-function parseTemplateVariables(json: Uint8Array): Readonly<Record<string, unknown>> | null {
-  if (json.length === 0) return null;
-  if (json.length > MAX_VARIABLES_BYTES) {
-    throw new DomainError(
-      'too_large',
-      'body_too_large',
-      `template_variables is larger than ${MAX_VARIABLES_BYTES} bytes. Attach long content as a file.`,
-    );
-  }
-  let parsed: unknown = null;
-  try {
-    parsed = JSON.parse(Buffer.from(json).toString('utf8'));
-  } catch {
-    // Refused below like everything else that is no object.
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new InvalidError('template_variables must be an object of values by variable name.');
-  }
-  return { ...parsed };
-}
-
-function parseRunId(runId: string | undefined): string | null {
-  if (runId === undefined) return null;
-  if (!isUuid(runId)) throw new InvalidError('on_behalf_of_run_id must be a UUID.');
-  return runId;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WEEKDAYS } from '../record-shapes';
 
 export const RULE_OPERATORS = [
   'equals',
@@ -13,8 +14,6 @@ export const RULE_OPERATORS = [
 ] as const;
 
 export type RuleOperator = (typeof RULE_OPERATORS)[number];
-
-export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** The sort of values that a field has, which decides about its operators. */
 export type RuleFieldType = 'text' | 'number' | 'boolean' | 'choice';

@@ -13,5 +13,8 @@ export const subjectShape = z
       'must not contain line breaks or other control characters. Remove them.',
     ),
   )
-  .max(MAX_SUBJECT_LENGTH, `must not be longer than ${MAX_SUBJECT_LENGTH} characters.`)
+  .refine(
+    (subject) => subject.length <= MAX_SUBJECT_LENGTH,
+    `must not be longer than ${MAX_SUBJECT_LENGTH} characters.`,
+  )
   .overwrite((subject) => subject.toWellFormed().trim());

@@ -6,13 +6,16 @@ import { TEMPLATE_VARIABLE_TYPES } from './template-records';
 import { TEMPLATE_NAME, TEMPLATE_VALUES } from './template-values';
 
 const MAX_VARIABLES = 100;
+const ALIAS = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
 const variable = z
   .object({
     name: z
       .string()
-      .regex(
-        TEMPLATE_NAME,
+      .min(1)
+      .max(64)
+      .refine(
+        (name) => TEMPLATE_NAME.test(name),
         'must be 1 to 64 letters, digits and underscores that do not begin with a digit.',
       ),
     type: z.enum(TEMPLATE_VARIABLE_TYPES),
@@ -55,8 +58,9 @@ const content = z.object({
   name: lineShape(200),
   alias: z
     .string()
-    .regex(
-      /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    .max(63)
+    .refine(
+      (alias) => ALIAS.test(alias),
       'must be 1 to 63 lower-case letters, digits, dots, underscores and hyphens, the first a letter or digit.',
     )
     .nullable()
