@@ -35,7 +35,7 @@ export interface RouteDescription {
   bodyKind: Route['bodyKind'];
   idempotent: boolean;
   versioned: boolean;
-  /** Status of success. */
+  /** Statuses of success. */
   statuses: number[];
   /** JSON Schema of the body; null without a JSON body. */
   bodySchema: unknown;

@@ -76,7 +76,7 @@ export async function addErased(
   );
 }
 
-/** Rows of an organization being erased; not announced. */
+/** Clears the name of an erased organization, without announcing it. */
 export async function forgetName(tx: SqlExecutor, id: string): Promise<void> {
   await tx.query(
     `update organization set name = id::text, default_from_name = null, announced_version = version where id = $1`,

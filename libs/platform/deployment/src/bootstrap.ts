@@ -9,7 +9,7 @@ import type { SiteAddresses } from './site-addresses';
 export interface Bootstrap {
   base_url: string;
   site_url: string;
-  /** Pid of the process or, in a distributed run, of the first gateway. */
+  /** Metrics of the process or, in a distributed run, of the first gateway. */
   metrics_url?: string;
   smtp: { host: string; port: number };
   lmtp: { host: string; port: number };

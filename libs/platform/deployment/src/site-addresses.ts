@@ -7,7 +7,7 @@ export interface SiteAddresses {
   local: string;
   /** Where clients reach it; links are made with it. Without a slash at the end. */
   site: string;
-  /** TLS files of the API if it serves HTTPS. */
+  /** The API's certificate, if it serves HTTPS. */
   certificateFile: string | null;
 }
 

@@ -1,6 +1,6 @@
 import type { LogRecord } from './log';
 
-/** Records of one partition. */
+/** Limits per partition. */
 const MOST_RECORDS = 256;
 const MOST_BYTES = 256 * 1024;
 

@@ -6,7 +6,7 @@ export interface ReplayRequest {
   topic: string;
   key: string;
   leaseMs: number;
-  /** Duration of the lease. */
+  /** Holder of the lease. */
   owner: string;
 }
 
@@ -16,7 +16,7 @@ const MOST_NOTED = 100_000;
 /**
  * Hands the parked records of a key to the handler, one by one in order, and lets the key flow again
  * once none is left; records that arrive meanwhile are parked behind and replayed too.
- * @throws ConflictError when the key is not parked or another replay of it is running; else the error of the
+ * @throws ConflictError when the key is not parked or another replay of it is running; else the error that the
  *   handler throws, with the failed record still parked.
  */
 export async function replayParked(

@@ -6,7 +6,7 @@ export interface ImportedMessage {
   readonly unread: boolean;
   /** Arrival in its original mailbox; null if unknown. */
   readonly arrivedAt: Date | null;
-  /** Label of its folder. */
+  /** Labels of its folder. */
   readonly labels: readonly string[];
 }
 

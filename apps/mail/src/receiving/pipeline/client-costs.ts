@@ -1,7 +1,7 @@
 /** Milliseconds after which a cost's weight has decayed to about a third. */
 const MEMORY_MS = 60_000;
 const MAX_CLIENTS = 10_000;
-/** Size of the whole list that a claim must scan. */
+/** Longest list, all of which a claim must scan. */
 const MAX_EXPENSIVE = 100;
 
 /** The recent cost of parsing each client's mail. */

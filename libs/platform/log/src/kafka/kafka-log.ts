@@ -287,7 +287,7 @@ export class KafkaLog implements Log {
     });
   }
 
-  /** Database of parked keys, and of the PostgreSQL log from before Kafka was used. */
+  /** Forgets parked events, and those of the PostgreSQL log from before Kafka was used. */
   forget(request: ForgetRequest): Promise<number> {
     return forgetEvents(this.#options.pool, request);
   }
