@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isOutage } from '@dak/kernel';
 import type { BlobStore } from '@dak/platform/blobs';
+import { PollingLoop } from '@dak/platform/lifecycle';
 import { failureReport, type FailureLog } from '@dak/platform/logging';
 import { tookTooLong, type Database } from '@dak/platform/postgres';
 import { createSpoolLeases } from '../../spool/spool-leases';
@@ -93,31 +93,9 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   const numbers = new NumberReserve(database);
   const spans = createPipelineSpans();
   let owner: string = randomUUID();
-  let stopping = false;
-  let running: Promise<void>[] = [];
-  let sleepers: (() => void)[] = [];
-  let wakes = 0;
+  let loops: PollingLoop[] = [];
   let sweepAt = 0;
   let workedAt = -Infinity;
-
-  const wake = () => {
-    wakes += 1;
-    const woken = sleepers;
-    sleepers = [];
-    for (const resolve of woken) resolve();
-  };
-
-  /** Not if woken since `seen`: that mail arrived after the last check. */
-  const sleep = async (seen: number) => {
-    if (wakes !== seen) return;
-    const timer = new AbortController();
-    const woken = new Promise<void>((resolve) => sleepers.push(resolve));
-    await Promise.race([
-      woken,
-      delay(pollMs, undefined, { signal: timer.signal }).catch(() => undefined),
-    ]);
-    timer.abort();
-  };
 
   const leases = createSpoolLeases(database, () => owner, leaseSeconds);
   const turns = createSpoolTurns(options.expensiveClients ?? (() => []), (turn, limit) =>
@@ -257,40 +235,30 @@ export function createInboundPipeline(options: InboundPipelineOptions): InboundP
   };
 
   const interrupted = failureReport(log, 'inbound mail could not be worked on; it is tried again');
-  const lane = async () => {
-    while (!stopping) {
-      const mustYield = options.mustYield?.() === true;
-      if (mustYield && performance.now() - workedAt < TRICKLE_MS) {
-        await delay(YIELD_MS);
-        continue;
-      }
-      try {
-        const seen = wakes;
-        const count = await work(mustYield ? TRICKLE : batchSize);
-        if (count === batchSize) continue;
-        await sweep();
-        if (count === 0 && !stopping) await sleep(seen);
-      } catch (error) {
-        interrupted(error);
-        if (!stopping) await delay(pollMs);
-      }
-    }
+  /** @returns milliseconds until the next look */
+  const turn = async (): Promise<number> => {
+    const mustYield = options.mustYield?.() === true;
+    if (mustYield && performance.now() - workedAt < TRICKLE_MS) return YIELD_MS;
+    const count = await work(mustYield ? TRICKLE : batchSize);
+    if (count === batchSize) return 0;
+    await sweep();
+    return count === 0 ? pollMs : 0;
   };
 
   return {
-    wake,
+    wake() {
+      for (const loop of loops) loop.wake();
+    },
     async start() {
-      stopping = false;
       if (options.owner !== undefined) {
         owner = await options.owner();
         await database.asWorker((tx) => takeBackSpoolEntries(tx, owner));
       }
-      running = Array.from({ length: lanes }, lane);
+      loops = Array.from({ length: lanes }, () => new PollingLoop(turn, interrupted));
+      for (const loop of loops) loop.start();
     },
     async stop() {
-      stopping = true;
-      wake();
-      await Promise.all(running.splice(0));
+      await Promise.all(loops.splice(0).map((loop) => loop.stop()));
       await leases.settle().catch(() => undefined);
       leases.stop();
     },
