@@ -3,6 +3,7 @@ import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 import { boundaries } from './scripts/boundaries.mjs';
+import { noBarePauses } from './scripts/no-bare-pauses.mjs';
 import { sqlInStores } from './scripts/sql-in-stores.mjs';
 
 export default tseslint.config(
@@ -112,6 +113,7 @@ export default tseslint.config(
     },
   },
   sqlInStores,
+  noBarePauses,
   { files: ['**/*.mjs', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
   prettier,
 );

@@ -11,6 +11,7 @@ import { ESLint } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { boundaries } from './boundaries.mjs';
 import { roomViolations } from './check-rooms.mjs';
+import { noBarePauses } from './no-bare-pauses.mjs';
 import { sqlInStores } from './sql-in-stores.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -185,6 +186,31 @@ for (const code of SQL_VIOLATIONS) {
 for (const [file, code] of ALLOWED_SQL) {
   if ((await errorsOf(file, code)) > 0) silent.push(`sql-in-stores, as it should not: ${file}`);
 }
+
+const PAUSES = [
+  "import { setTimeout as delay } from 'node:timers/promises'; export const pause = () => delay(50);",
+  'export const pause = () => new Promise((resolve) => setTimeout(resolve, 50));',
+];
+const DEADLINE =
+  'export const late = new Promise((_, reject) => { setTimeout(() => reject(new Error()), 50); });';
+const pauseLint = new ESLint({
+  cwd: root,
+  overrideConfigFile: true,
+  overrideConfig: [
+    { files: ['**/*.ts'], languageOptions: { parser: tseslint.parser } },
+    noBarePauses,
+  ],
+});
+const pausesIn = async (filePath, code) =>
+  (await pauseLint.lintText(code, { filePath: join(root, filePath) }))[0].errorCount;
+for (const file of ['apps/mail/src/x.spec.ts', 'libs/platform/log/test/x.ts', 'e2e/mail/x.ts']) {
+  for (const code of PAUSES) {
+    if ((await pausesIn(file, code)) === 0) silent.push(`no-bare-pauses: ${file}: ${code}`);
+  }
+  if ((await pausesIn(file, DEADLINE)) > 0) silent.push('no-bare-pauses, as it should not');
+}
+if ((await pausesIn('apps/mail/src/x.ts', PAUSES[0])) > 0)
+  silent.push('no-bare-pauses, as it should not: apps/mail/src/x.ts');
 
 function writeFiles(folder, files) {
   for (const [path, content] of Object.entries(files)) {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { descendants } from '@dak/testing/process-memory';
+import { timePasses } from '@dak/testing/waiting';
 import type { Measured } from './attack-neighbors';
 
 export interface Figures {
@@ -27,7 +27,7 @@ export async function measure(
   await cut(neighbors);
   const figures: Figures = { windows: [], visible: 0, memory: 0, own: 0, failures: [] };
   for (let window = 0; window < windows; window += 1) {
-    await delay(windowMs);
+    await timePasses(windowMs);
     const { answers, visible, failures } = await cut(neighbors);
     figures.windows.push(percentile(answers, 0.99));
     figures.visible = Math.max(figures.visible, ...visible);

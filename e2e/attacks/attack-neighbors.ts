@@ -5,7 +5,7 @@
  */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { timePasses } from '@dak/testing/waiting';
 
 export interface NeighborsAt {
   baseUrl: string;
@@ -164,7 +164,7 @@ async function main(): Promise<void> {
   process.on('disconnect', () => process.exit());
   for (;;) {
     await receiverLooks().catch(() => undefined);
-    await delay(LOOK_EVERY_MS);
+    await timePasses(LOOK_EVERY_MS);
   }
 }
 

@@ -2,13 +2,12 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { SCOPES } from '@dak/kernel';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
 import { startCluster } from '@dak/testing/database';
 import { silence, startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { measure, percentile, type Figures } from './attack-figures';
 import {
   AttackingClient,
@@ -126,7 +125,7 @@ describe('beside an attack', () => {
       let calmMemory = 0;
       const held = () => ({ p99: percentile(all.windows, 0.5), bar: bar() });
       for (let round = 0; round < MOST_ROUNDS; round += 1) {
-        await delay(500);
+        await timePasses(500);
         const before = await observe(1);
         calm.push(...before.windows);
         calmMemory = round === 0 ? before.memory : calmMemory;
@@ -152,7 +151,7 @@ describe('beside an attack', () => {
   );
 
   it('of mails of 19 MB while the database does not store mail, memory stays within half more', async () => {
-    await delay(500);
+    await timePasses(500);
     const before = await observe(1);
     const url = new URL(adminUrl);
     url.pathname = '/dak_mail';
@@ -181,7 +180,7 @@ describe('beside an attack', () => {
       many[turn % many.length]!.ask('GET', paths[turn % paths.length]!, { key: user.key }),
     );
     const mails = keepAtIt(40, 20, () => throwAt(mailOf(`some words `.repeat(400))));
-    await delay(WARM_UP_MS);
+    await timePasses(WARM_UP_MS);
     await Promise.all([end(), mails()]);
   }
 });

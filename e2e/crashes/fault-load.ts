@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { SmtpSink } from '@dak/testing/smtp-sink';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { deliver } from '@dak/testing/smtp-sink';
 import { arrivedAt, subjectsIn } from '../stack/mail-load';
 import { type RunningDak } from '../stack/running-dak';
@@ -48,7 +47,7 @@ export class FaultLoad {
       this.#start(this.#in(`in-${this.name}-${n}`));
       this.#start(this.#out(`out-${this.name}-${n}`));
       this.#start(this.#list());
-      await delay(EVERY_MS);
+      await timePasses(EVERY_MS);
     }
   }
 

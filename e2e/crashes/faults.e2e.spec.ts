@@ -2,14 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
 import { freePort } from '@dak/platform/lifecycle';
 import { startCluster } from '@dak/testing/database';
 import { startNativeKafka } from '@dak/testing/kafka';
 import { openNetworkGate, type NetworkGate } from '@dak/testing/network-gate';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { describeDistributed } from '../stack/distributed-stack';
 import { FaultLoad } from './fault-load';
 import {
@@ -41,12 +40,12 @@ interface Fault {
 
 const away = async (gate: NetworkGate): Promise<void> => {
   await gate.cut();
-  await delay(AWAY_MS);
+  await timePasses(AWAY_MS);
   await gate.open();
 };
 const frozen = async (gate: NetworkGate): Promise<void> => {
   gate.freeze();
-  await delay(AWAY_MS);
+  await timePasses(AWAY_MS);
   await gate.open();
 };
 
@@ -65,7 +64,7 @@ const CLUSTER_FAULTS: Fault[] = [
     name: 'Kafka is away',
     run: async ({ kafka }) => {
       kafka!.kill();
-      await delay(AWAY_MS);
+      await timePasses(AWAY_MS);
       await kafka!.restart();
     },
   },
@@ -75,7 +74,7 @@ const CLUSTER_FAULTS: Fault[] = [
       // The second one: clients know the address of the first.
       const { pid } = dak.processes().filter((one) => one.service === service)[1]!;
       process.kill(pid, 'SIGSTOP');
-      await delay(AWAY_MS);
+      await timePasses(AWAY_MS);
       process.kill(pid, 'SIGCONT');
     },
   })),
@@ -157,10 +156,10 @@ function faultSuite(
       const { dak } = surroundings;
       const pids = dak.processes().map(({ pid }) => pid);
       const load = new FaultLoad(dak, sink, name.replaceAll(' ', '-'));
-      await delay(BEFORE_MS);
+      await timePasses(BEFORE_MS);
       await strike(surroundings);
       const took = await load.recovered();
-      await delay(AFTER_MS);
+      await timePasses(AFTER_MS);
       await load.stop();
       process.stderr.write(`${name}: works again after ${Math.round(took)} ms\n`);
       expect(load.promisedIn.length).toBeGreaterThan(10);
@@ -236,7 +235,7 @@ function steppedClock(undo: Undo): {
     environment: { NODE_OPTIONS: `--require=${preload}` },
     step: async (ms) => {
       writeFileSync(offset, String(ms));
-      await delay(AFTER_MS);
+      await timePasses(AFTER_MS);
     },
   };
 }

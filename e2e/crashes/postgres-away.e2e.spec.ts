@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { startRestartablePostgres, type RestartablePostgres } from '@dak/testing/crash';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer, timePasses } from '@dak/testing/waiting';
 import { deliver } from '@dak/testing/smtp-sink';
 import { subjectsIn } from '../stack/mail-load';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
@@ -71,19 +70,19 @@ describe('while PostgreSQL is away for 12 s', () => {
           method: 'POST',
           body: JSON.stringify({ name: `label-${reader}-${n}` }),
         });
-        await delay(50);
+        await slowPeer(50);
       }
     });
     const sender = (async () => {
       for (let n = 0; !stop.signal.aborted; n += 1) {
         const subject = await deliver(dak.bootstrap.smtp.port, inbox!.address, `mail-${n}`);
         if (subject !== null) promised.push(subject);
-        await delay(20);
+        await slowPeer(20);
       }
     })();
     await eventually('mail is told', async () => hooks.requests.length > 20);
     await postgres.stopImmediately();
-    await delay(AWAY_MS);
+    await timePasses(AWAY_MS);
     await postgres.start();
     const returned = performance.now();
     await eventually('requests succeed again', async () => answers.at(-1)!.status < 300);

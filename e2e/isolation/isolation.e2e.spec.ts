@@ -1,5 +1,6 @@
 import { SCOPES, type Scope } from '@dak/kernel';
 import type { RouteDescription } from '@dak/gateway';
+import { timePasses } from '@dak/testing/waiting';
 import { askLikeAMiss } from './ask-like-a-miss';
 import { ForeignData, idsOf, rewritten } from './foreign-data';
 import {
@@ -67,7 +68,7 @@ describe('every route', () => {
     await asAdmin.delete(`/settings/api-keys/${revoked.id}`);
     const ends = Date.now() + 300;
     const expired = await createKey(asAdmin, 'expired', SCOPES, new Date(ends).toISOString());
-    await new Promise((resolve) => setTimeout(resolve, ends + 20 - Date.now()));
+    await timePasses(ends + 20 - Date.now());
     const [header, , signature] = victim.admin.session.split('.');
     const forged = Buffer.from(JSON.stringify({ sub: victim.admin.id })).toString('base64url');
     const credentials = {

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@dak/testing/api-client';
 import { startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { describeOnBothRuns } from '../stack/distributed-stack';
 import { createSender, outboxEntry, type Sender } from '../stack/outgoing-mail';
 import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from '../stack/running-dak';
@@ -49,7 +49,7 @@ describeOnBothRuns('what is stopped on its way out', (startStack) => {
   };
   /** Mail of somebody else that was accepted later has gone out, and so much time has passed. */
   const barrier = async (): Promise<void> => {
-    await new Promise((resolve) => setTimeout(resolve, LONG_MS));
+    await timePasses(LONG_MS);
     const address = newAddress();
     await other.send(address);
     await arrival(address);
@@ -139,7 +139,7 @@ describeOnBothRuns('what is stopped on its way out', (startStack) => {
     for (const id of ids) {
       await outboxEntry(stopped, id, ({ hold }) => hold?.reason === 'outgoing_held');
     }
-    await new Promise((resolve) => setTimeout(resolve, LONG_MS));
+    await timePasses(LONG_MS);
     expect([...addresses, later].map(copies)).toEqual([0, 0, 0]);
     expect((await platform.get('/admin/operations')).body).toMatchObject({ outgoing: 'hold' });
     await operations({ outgoing: 'run' });
@@ -165,7 +165,7 @@ describeOnBothRuns('what is stopped on its way out', (startStack) => {
     await eventually('no webhook came', () => Promise.resolve(eventsOf(first) === 1));
     await operations({ webhooks: 'hold' });
     // Each process that holds a lane learns of it with the next renewal at the latest.
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await timePasses(4_000);
     const ids = await Promise.all([1, 2, 3].map(() => stopped.send(newAddress())));
     await barrier();
     const waiting = await eventually('the deliveries were not made', async () => {
@@ -241,7 +241,7 @@ describe('a hold of outgoing mail', () => {
     dak = await start();
     await send(dak, 'at-last');
     expect((await operations(dak, 'GET')).body).toMatchObject({ outgoing: 'hold' });
-    await new Promise((resolve) => setTimeout(resolve, LONG_MS));
+    await timePasses(LONG_MS);
     expect(sink.messages).toHaveLength(0);
     await operations(dak, 'PATCH', { outgoing: 'run' });
     await sink.waitForMessages(recipients.length);

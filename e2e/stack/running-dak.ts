@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Bootstrap } from '@dak/platform/deployment';
+import { eventually } from '@dak/testing/waiting';
 
 /** What `npm run build` makes; a build elsewhere is tested by naming its folder. */
 export const DIST = resolve(process.env['DAK_TEST_DIST'] ?? join(__dirname, '../../dist'));
@@ -86,13 +86,11 @@ export async function startDak(
     said = `${said}${line}\n`.slice(-KEPT_OUTPUT);
     if (/"level":"(error|fatal)"/.test(line)) errors.push(line);
   });
-  const deadline = Date.now() + START_WAIT_MS;
-  while (!existsSync(file)) {
-    if (child.exitCode !== null || Date.now() > deadline) {
-      child.kill('SIGKILL');
-      throw new Error(`Dak did not start: ${said}`);
-    }
-    await delay(20);
+  const isDecided = () => existsSync(file) || child.exitCode !== null;
+  await eventually('Dak starts', isDecided, START_WAIT_MS).catch(() => undefined);
+  if (!existsSync(file)) {
+    child.kill('SIGKILL');
+    throw new Error(`Dak did not start: ${said}`);
   }
   const bootstrap = JSON.parse(readFileSync(file, 'utf8')) as FirstBootstrap;
   const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));

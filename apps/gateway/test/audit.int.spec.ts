@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { UnavailableError } from '@dak/kernel';
 import type { Log } from '@dak/platform/log';
+import { slowPeer } from '@dak/testing/waiting';
 import { openTestLog } from './event-rig';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 import { silentService } from './silent-service';
@@ -178,7 +178,7 @@ describe('many who read the audit log', () => {
         silentService({
           settleAudit: async () => {
             looks += 1;
-            await delay(50);
+            await slowPeer(50);
             return {};
           },
         }),
@@ -204,7 +204,7 @@ describe('many who read the audit log', () => {
         }),
         silentService({
           settleAudit: async () => {
-            await delay(50);
+            await slowPeer(50);
             hasSettled = true;
             return {};
           },

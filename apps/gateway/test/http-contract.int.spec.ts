@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { NotFoundError, RefusedError, UnavailableError } from '@dak/kernel';
+import { slowPeer } from '@dak/testing/waiting';
 import { defineProbe, queryInteger } from '../src/http';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
@@ -242,7 +242,7 @@ describe('the HTTP contract', () => {
       void (async () => {
         for (let i = 0; i < 100; i += 1) {
           request.write(chunk, () => undefined);
-          await delay(1);
+          await slowPeer(1);
           peak = Math.max(peak, process.memoryUsage().rss);
         }
         request.end();
@@ -376,8 +376,8 @@ function raw(baseUrl: string, text: string, afterContinue?: string): Promise<str
       received += chunk.toString();
       if (afterContinue !== undefined && received === 'HTTP/1.1 100 Continue\r\n\r\n') {
         socket.write(afterContinue);
-      } else if (received.includes('{"error"')) {
-        setTimeout(finish, 20);
+      } else if (/\{"error".*\}/s.test(received)) {
+        finish();
       }
     });
     socket.on('end', finish);

@@ -1,3 +1,4 @@
+import { eventually } from '@dak/testing/waiting';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 describe('identity', () => {
@@ -201,8 +202,7 @@ describe('identity', () => {
     });
     const key = site.client(created.body.key);
     expect((await key.get('/')).status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 750));
-    expect((await key.get('/')).status).toBe(401);
+    await eventually(async () => (await key.get('/')).status === 401);
     const past = await admin.post('/settings/api-keys', {
       name: 'past',
       scopes: ['api.meta'],

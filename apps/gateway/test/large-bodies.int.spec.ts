@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { eventually } from '@dak/testing/waiting';
 import { defineProbe } from '../src/http/route';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
@@ -49,11 +49,11 @@ describe('large bodies of one organization', () => {
       headers: { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' },
       body,
     });
-  const waits = async (count: number): Promise<void> => {
-    for (const until = Date.now() + 20_000; waiting < count; await delay(10)) {
-      if (Date.now() > until) throw new Error(`${waiting} of ${count} bodies have come`);
-    }
-  };
+  const waits = (count: number) =>
+    eventually(
+      () => `${count} bodies; ${waiting} have come`,
+      () => waiting >= count,
+    );
 
   it('are in memory six at once, those of others besides, and small ones', async () => {
     const first = Array.from({ length: 6 }, () => send(site.seed.apiKey, LARGE));
@@ -79,9 +79,10 @@ describe('large bodies of one organization', () => {
     );
     const bytes = '1\r\nx\r\n'.repeat(10_000);
     for (let sent = 0; sent < 300_000 && received === ''; sent += 10_000) {
-      if (!socket.write(bytes)) await delay(5);
+      if (!socket.write(bytes))
+        await eventually(() => received !== '' || !socket.writableNeedDrain);
     }
-    for (const until = Date.now() + 10_000; received === '' && Date.now() < until;) await delay(10);
+    await eventually(() => received);
     socket.destroy();
     expect(received).toContain('HTTP/1.1 429');
   });

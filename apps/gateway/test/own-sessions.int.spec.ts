@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { eventually } from '@dak/testing/waiting';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
 
 const PASSWORD = 'a long enough password';
@@ -150,13 +150,12 @@ describe('a person and their sessions', () => {
 
 /** Resolves when a statement of the gateway waits for a lock. */
 async function lockAwaited(database: Client): Promise<void> {
-  for (const until = Date.now() + 10_000; Date.now() < until; await delay(10)) {
+  await eventually('a statement waits for a lock', async () => {
     const { rowCount } = await database.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
-    if (rowCount! > 0) return;
-  }
-  throw new Error('nothing waited for a lock');
+    return rowCount;
+  });
 }
 
 describe('an address that has a user in another organization', () => {

@@ -1,4 +1,5 @@
 import { SCOPES, type Scope } from '@dak/kernel';
+import { eventually } from '@dak/testing/waiting';
 import { API_BASE } from '../src/http/route-table';
 import type { RouteDescription } from '../src/service';
 import { startGateway, type GatewayUnderTest } from './gateway-under-test';
@@ -37,7 +38,7 @@ describe('every route of the table', () => {
       expires_at: new Date(Date.now() + 100).toISOString(),
     });
     expired = short.body.key;
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    await eventually(async () => (await site.client(expired).get('/')).status === 401);
   });
   afterAll(async () => {
     await site.close();

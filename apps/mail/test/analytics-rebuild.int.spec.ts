@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { uuidv7 } from '@dak/kernel';
+import { slowPeer } from '@dak/testing/waiting';
 import { rebuildModel } from '../src/analytics/rebuild-model';
 import { eventsIn, modelOf, take } from './analytics-fixtures';
 import { openMailDatabase, type MailDatabase } from './mail-fixtures';
@@ -74,7 +74,7 @@ describe('a rebuilt model', () => {
     const arriving = (async () => {
       for (let at = 2_000; at < events.length; at += 10) {
         await take(mail.database, events.slice(at, at + 10));
-        if (isRebuilt) await delay(1);
+        if (isRebuilt) await slowPeer(1);
       }
     })();
     const { entries } = await rebuildModel(mail.database, organizationId);

@@ -7,7 +7,7 @@ import {
   tryAgainIn,
   type SmtpSink,
 } from '@dak/testing/smtp-sink';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer } from '@dak/testing/waiting';
 import type { Transport } from '../src/delivery/transports/transport';
 import { principal, contextOf, insertMailbox, outboxEvents } from './mail-fixtures';
 import {
@@ -135,7 +135,7 @@ it('is never both canceled and sent', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 30 }, async (_, index) => {
       const id = await send([`r${index}@one.example`]);
-      await new Promise((resolve) => setTimeout(resolve, (index % 6) * 3));
+      await slowPeer((index % 6) * 3);
       const request = CancelOutboxEntryRequest.fromPartial({ id });
       const canceled = await sending.handlers.cancelOutboxEntry(request, contextOf(caller)).then(
         () => true,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@dak/platform/postgres';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { spoolEntry, type SpoolEntry, type SpoolEntryFacts } from '../src/spool/spool-entry';
 import { createSpoolLeases } from '../src/spool/spool-leases';
 import {
@@ -188,7 +188,8 @@ test('a lease is renewed while its entries are worked on, and runs out when nobo
   expect([entries.length, lost.length]).toEqual([1, 1]);
   const taken = await waitFor(() => turnsOf({ owner: 'two' }).next());
   expect(taken.map(({ id }) => id)).toEqual(lost.map(({ id }) => id));
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  // Longer than the lease that is renewed.
+  await timePasses(1_500);
   expect(await turnsOf({ owner: 'two' }).next()).toEqual([]);
   await leases.giveBack(entries);
   const [again] = await turnsOf({ owner: 'two' }).next();

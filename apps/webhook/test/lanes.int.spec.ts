@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CreatedWebhookRecord, WebhookRecord } from '@dak/contracts/api';
 import { UnavailableError, systemClock, uuidv7, type Principal } from '@dak/kernel';
 import { createGuardedHttp, parseAllowance } from '@dak/platform/guarded-http';
 import { Database } from '@dak/platform/postgres';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer } from '@dak/testing/waiting';
 import { Dispatcher } from '../src/lanes/dispatcher';
 import { createSealing } from '../src/secrets/sealing';
 import { SECRET } from './service-secret';
@@ -129,7 +128,7 @@ describe('lanes', () => {
     sink.answer = async (_request, response) => {
       underWay += 1;
       most = Math.max(most, underWay);
-      await delay(30);
+      await slowPeer(30);
       underWay -= 1;
       response.end();
     };

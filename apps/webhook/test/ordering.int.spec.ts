@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CreatedWebhookRecord } from '@dak/contracts/api';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { uuidv7, type Principal } from '@dak/kernel';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer } from '@dak/testing/waiting';
 import {
   callOf,
   endpointRequest,
@@ -55,7 +54,7 @@ describe('ordered endpoints', () => {
       const key = String(event.data['conversation_id']);
       if (underWay.has(key)) overlaps += 1;
       underWay.add(key);
-      await delay(Math.random() * 15);
+      await slowPeer(Math.random() * 15);
       underWay.delete(key);
       response.end();
     };

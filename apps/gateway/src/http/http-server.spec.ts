@@ -1,9 +1,9 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { Probes } from '@dak/platform/probes';
+import { timePasses } from '@dak/testing/waiting';
 import { HttpServer } from './http-server';
 import { streamBody } from './request-body';
 
@@ -70,7 +70,7 @@ describe('HttpServer', () => {
     socket.write('POST / HTTP/1.1\r\nHost: dak.example\r\nContent-Length: 5\r\n\r\n');
     expect((await once(socket, 'data'))[0]).toContain('done');
     socket.write('hello');
-    await delay(400);
+    await timePasses(400);
     expect(closed).not.toHaveBeenCalled();
     socket.write('GET / HTTP/1.1\r\nHost: dak.example\r\n\r\n');
     expect((await once(socket, 'data'))[0]).toContain('done');
@@ -95,7 +95,7 @@ describe('HttpServer', () => {
       return reply;
     };
     expect(await ask()).toContain('Keep-Alive: timeout=1\r\n');
-    await delay(3_000);
+    await timePasses(3_000);
     expect(await ask()).toContain('done');
     socket.destroy();
     await server.close();

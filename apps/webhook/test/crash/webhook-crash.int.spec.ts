@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { WebhookServiceService } from '@dak/contracts/webhook';
@@ -11,7 +10,7 @@ import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
 import { SupervisedProcess, bundleProgram, runNemesis } from '@dak/testing/crash';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer, timePasses } from '@dak/testing/waiting';
 import { createWebhookService } from '../../src/service';
 import { SECRET } from '../service-secret';
 import {
@@ -56,7 +55,7 @@ class CountedProcess extends SupervisedProcess {
   }
 
   async #count(): Promise<void> {
-    await delay(IN_TRANSIT_MS);
+    await timePasses(IN_TRANSIT_MS);
     this.allowance += await this.unrecorded();
   }
 }
@@ -116,7 +115,7 @@ describe('webhooks under fire', () => {
         const fails = path === '/flaky' && posts.get(id) === 1 && Math.random() < 0.05;
         response.statusCode = fails ? 503 : 200;
         // Slow enough for every kill to interrupt something.
-        await delay(20 + Math.random() * 60);
+        await slowPeer(20 + Math.random() * 60);
         response.end();
       };
       const file = bundleProgram(join(__dirname, 'webhook-process.ts'), folder);
@@ -155,7 +154,7 @@ describe('webhooks under fire', () => {
           for (const { id, conversationId, sequence } of events) {
             committed.set(id, { key: conversationId!, sequence });
           }
-          await delay(25);
+          await slowPeer(25);
         }
       })();
       const report = await runNemesis({

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { PostgresLog } from '@dak/platform/log';
 import { createLogger } from '@dak/platform/logging';
+import { slowPeer } from '@dak/testing/waiting';
 import { createWebhookService } from '../../src/service';
 import { SECRET } from '../service-secret';
 
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
       await service.start();
       return;
     } catch {
-      await delay(100);
+      await slowPeer(100);
     }
   }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { eventually } from '@dak/testing/waiting';
 import { BlobJournal, type BlobJournalOptions, type JournaledBlob } from '../src/blob-journal';
@@ -155,8 +154,7 @@ describe('BlobJournal', () => {
       restore: () => append('while it is restored'),
     });
     await append('before');
-    const forgotten = journal.forget().then(() => true);
-    expect(await Promise.race([forgotten, delay(10_000, false, { ref: false })])).toBe(true);
+    await journal.forget();
     expect(written).toHaveLength(3);
   });
 

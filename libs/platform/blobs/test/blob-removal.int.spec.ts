@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { slowPeer } from '@dak/testing/waiting';
 import { FolderBlobStore } from '../src/folder-blob-store';
 
 const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
@@ -18,9 +18,9 @@ class References {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running.add(promise);
     try {
-      await delay(randomInt(4));
+      await slowPeer(randomInt(4));
       check();
-      await delay(randomInt(4));
+      await slowPeer(randomInt(4));
       this.committed.set(sha256, (this.committed.get(sha256) ?? 0) + 1);
       return true;
     } catch {
@@ -72,7 +72,7 @@ describe('the removal of blobs', () => {
         const content = contentOf(randomInt(12));
         const sha256 = nameOf(content);
         await store.put(ORGANIZATION, content);
-        await delay(randomInt(3));
+        await slowPeer(randomInt(3));
         const check = () => store.requirePresent(ORGANIZATION, [sha256]);
         if (!(await references.refer(sha256, check))) continue;
         stored += 1;
@@ -92,7 +92,7 @@ describe('the removal of blobs', () => {
         );
         removed += gone.length;
         if (randomInt(20) === 0) await store.forgetJournals();
-        await delay(randomInt(5));
+        await slowPeer(randomInt(5));
       }
     };
     await Promise.all([...stores.map(writer), ...stores.map(writer), sweeper(stores[0]!)]);

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { createGroupCommit } from './group-commit';
 
 /** A flush that the test ends. */
@@ -55,13 +55,14 @@ describe('group commit', () => {
     await turn();
     expect(groups).toEqual([[1, 2]]);
     void commit.submit(4);
-    await delay(60);
+    await eventually(() => groups.length === 2);
     expect(groups).toEqual([
       [1, 2],
       [3, 4],
     ]);
     ends[1]!.resolve();
-    await delay(60);
+    // Longer than a group is gathered.
+    await timePasses(60);
     void commit.submit(5);
     await turn();
     expect(groups).toHaveLength(3);

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { ConflictError, UnavailableError, type Principal } from '@dak/kernel';
+import { slowPeer } from '@dak/testing/waiting';
 import {
   CallerVerifier,
   type GrpcTls,
@@ -76,7 +76,7 @@ export function echoRegistry(): ServiceRegistry {
       throw new TypeError('secret internals');
     },
     sleep: async ({ text }) => {
-      await delay(text === '' ? 2_000 : Number(text), undefined, { ref: false });
+      await slowPeer(text === '' ? 2_000 : Number(text));
       return { text: 'awake' };
     },
     join: async (requests) => {

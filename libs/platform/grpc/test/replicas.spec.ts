@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer } from '@dak/testing/waiting';
 import {
   GrpcChannel,
   PrincipalSigner,
@@ -22,7 +21,7 @@ async function startReplica(name: string, port = 0) {
   const replica = { name, calls: 0, server: null as unknown as GrpcServer };
   const answer = async ({ text }: Text): Promise<Text> => {
     replica.calls += 1;
-    if (text !== '') await delay(Number(text));
+    if (text !== '') await slowPeer(Number(text));
     return { text: name };
   };
   const echo = registry.find(EchoService.echo.path);

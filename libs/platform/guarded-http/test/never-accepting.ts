@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
+import { timePasses } from '@dak/testing/waiting';
 
 const LISTEN_AND_SLEEP = `
   const { workerData, parentPort } = require('node:worker_threads');
@@ -17,14 +18,14 @@ export async function startNeverAccepting(): Promise<{ url: string; close(): Pro
   const wake = new SharedArrayBuffer(4);
   const worker = new Worker(LISTEN_AND_SLEEP, { eval: true, workerData: wake });
   const port = await new Promise<number>((resolve) => worker.once('message', resolve));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await timePasses(200);
   const queued: Socket[] = [];
   for (let index = 0; index < 8; index += 1) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
     queued.push(socket);
   }
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await timePasses(100);
   return {
     url: `http://127.0.0.1:${port}/hook`,
     close: async () => {

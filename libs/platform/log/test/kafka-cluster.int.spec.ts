@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describeWithKafka, startNativeCluster, type NativeCluster } from '@dak/testing/kafka';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer, timePasses } from '@dak/testing/waiting';
 import { KafkaLog, type LogMessage } from '../src/index';
 import { kafkaClient, type KafkaAddress } from '../src/kafka/kafka-connection';
 import { openLogDatabase, type LogDatabase } from './log-database';
@@ -56,7 +55,7 @@ describeWithKafka(
           const node = cluster.nodes[round % cluster.nodes.length]!;
           node.kill();
           // Long enough for its partitions to get another leader while batches are on their way.
-          await delay(2_500);
+          await timePasses(2_500);
           await node.restart();
           await allInSync(addressOf(cluster));
         }
@@ -143,10 +142,10 @@ async function write(
       ))
     ) {
       refused += 1;
-      await delay(100);
+      await slowPeer(100);
     }
     for (const { key } of batch) sent.note(key, n);
-    await delay(20);
+    await slowPeer(20);
   }
   return refused;
 }

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describeWithKafka, startNativeKafka, type NativeKafka } from '@dak/testing/kafka';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { KafkaLog } from '../src/index';
 import { CONTRACT_TOPICS } from './log.contract';
 import { messagesFor, openLogDatabase, type LogDatabase } from './log-database';
@@ -51,7 +50,7 @@ describeWithKafka(
         kind: 'unavailable',
       });
       await expect(log.ping()).rejects.toMatchObject({ kind: 'unavailable' });
-      await delay(4 * LEASE_MS);
+      await timePasses(4 * LEASE_MS);
       await broker.restart();
       await eventually(async () => {
         await log.publish(messagesFor('notes.v1', ['a'], 1)).catch(() => undefined);

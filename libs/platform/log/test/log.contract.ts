@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { InvalidError, UnavailableError } from '@dak/kernel';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer, timePasses } from '@dak/testing/waiting';
 import type { Log, LogRecord, RecordHandler } from '../src/log';
 import { askReplay, dropParked, listParkedKeys, replayState } from '../src/parked-keys';
 import { cutConnections, messagesFor } from './log-database';
@@ -102,8 +101,11 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     const after = recorder();
     await log.subscribe('reader', ['orders.v1'], after.handler);
     await eventually(() => after.total() === 1);
-    await delay(50);
-    expect(after.seen).toEqual(new Map([['key-1', ['key-1#1']]]));
+    // What would be read again comes before this.
+    await log.publish(messagesFor('orders.v1', KEYS, 1));
+    await eventually(() => after.total() > KEYS.length);
+    const once = KEYS.map((key): [string, string[]] => [key, [`${key}#1`]]);
+    expect(after.seen).toEqual(new Map(once).set('key-1', ['key-1#1', 'key-1#1']));
   });
 
   it('reports the lag of a group and its age', async () => {
@@ -116,7 +118,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     expect(none).toHaveLength(3);
     expect(none.every(({ records, oldestAgeMs }) => records === 0 && oldestAgeMs === 0)).toBe(true);
     await log.publish(messagesFor('notes.v1', ['a', 'b', 'c'], 5));
-    await delay(20);
+    await timePasses(20);
     const behind = await log.lag('reader');
     expect(behind.reduce((sum, { records }) => sum + records, 0)).toBe(15);
     expect(Math.max(...behind.map(({ oldestAgeMs }) => oldestAgeMs))).toBeGreaterThan(15);
@@ -144,7 +146,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
       most = Math.max(most, running);
       if (runningKeys.has(key)) overlaps += 1;
       runningKeys.add(key);
-      await delay(10);
+      await slowPeer(10);
       runningKeys.delete(key);
       running -= 1;
     };
@@ -304,7 +306,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     await log.publish(messagesFor('notes.v1', ['a'], 20));
     const subscription = await log.subscribe('reader', ['notes.v1'], async (records) => {
       if (broken) throw new InvalidError('not yet');
-      await delay(3);
+      await slowPeer(3);
       seen.push(...records.map(({ id }) => id));
     });
     await eventually(async () => (await log.parked('reader'))[0]?.records === 20);
@@ -354,7 +356,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     const handler: RecordHandler = async (records) => {
       for (const { key, payload } of records) {
         seen.set(key, [...(seen.get(key) ?? []), Buffer.from(payload).toString()]);
-        await delay(1);
+        await slowPeer(1);
       }
     };
     const first = await log.subscribe('reader', ['orders.v1'], handler, { maxBatch: 3 });
@@ -370,7 +372,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
             payload: Buffer.from(`${message.key}#${rounds}`),
           })),
         );
-        await delay(20);
+        await slowPeer(20);
       }
       return rounds;
     })();
@@ -399,7 +401,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
       ['notes.v1'],
       async (records) => {
         started.push(...records.map(({ id }) => id));
-        await delay(150);
+        await slowPeer(150);
         ended.push(...records.map(({ id }) => id));
       },
       { maxBatch: 2 },
@@ -422,7 +424,7 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
       ['notes.v1'],
       async (records) => {
         calls.push(records[0]!.offset);
-        if (calls.length === 1) await delay(1_500);
+        if (calls.length === 1) await slowPeer(1_500);
       },
       { maxBatch: 1 },
     );
@@ -455,9 +457,9 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
   it('reads again from an offset of one partition, and from a time', async () => {
     const seen: LogRecord[] = [];
     await log.publish(messagesFor('notes.v1', ['a', 'b', 'c', 'd', 'e', 'f'], 2));
-    await delay(30);
+    await timePasses(30);
     const between = Date.now();
-    await delay(30);
+    await timePasses(30);
     await log.publish(messagesFor('notes.v1', ['a', 'b', 'c', 'd', 'e', 'f'], 1));
     const subscription = await log.subscribe('reader', ['notes.v1'], async (batch) => {
       seen.push(...batch);
@@ -503,7 +505,8 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     await giveToAnother(underTest.admin);
     finishFirst();
     await eventually(() => zombie.assigned().length === 0);
-    await delay(100);
+    // In which a commit of its own would arrive.
+    await timePasses(100);
     expect(sumLag(await log.lag('reader'))).toBe(1);
 
     await underTest.admin.query(`update consumer_offset set lease_until = now()`);
@@ -540,8 +543,8 @@ export function describeLog(start: () => Promise<LogUnderTest>): void {
     await log.publish(messagesFor('orders.v1', ['a', 'b'], 1));
     await eventually(() => seen.length === 2);
     await cutConnections(underTest.admin);
-    await delay(50);
-    await log.publish(messagesFor('orders.v1', ['a', 'b'], 1));
+    const more = messagesFor('orders.v1', ['a', 'b'], 1);
+    await eventually(() => log.publish(more).then(() => true));
     await eventually(() => new Set(seen).size === 4);
   });
 

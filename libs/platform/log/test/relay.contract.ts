@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { EventEnvelope } from '@dak/contracts/events';
 import { Database } from '@dak/platform/postgres';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, slowPeer } from '@dak/testing/waiting';
 import {
   FencedError,
   type Log,
@@ -212,7 +211,7 @@ export function describeRelay(start: () => Promise<RelayUnderTest>, repeats: boo
       written += 1;
       await append([event(written, 'a')]);
       relay.wake();
-      await delay(30);
+      await slowPeer(30);
     }
     await eventually(async () => (await waiting()) === 0);
     expect(await inPublishedOrder()).toEqual(
@@ -273,7 +272,7 @@ export function describeRelay(start: () => Promise<RelayUnderTest>, repeats: boo
     for (let round = 0; round < 4; round += 1) {
       await append([event(round * 2 + 1, 'a'), event(round * 2 + 2, 'a')]);
       for (const { admin } of [underTest, service]) await cutConnections(admin);
-      await delay(30);
+      await slowPeer(30);
     }
     await eventually(async () => (await waiting()) === 0);
     expect(await inPublishedOrder()).toEqual(Array.from({ length: 8 }, (_, n) => `evt_a_${n + 1}`));

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { UnavailableError } from '@dak/kernel';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
+import { eventually } from '@dak/testing/waiting';
 import { Database, isUniqueViolation } from '../src/index';
 
 const ONE = '018f0000-0000-7000-8000-000000000001';
@@ -218,7 +219,7 @@ describe('Database', () => {
       database.inTenant(ONE, async (tx) => {
         attempts += 1;
         await tx.query('update thing set name = $1 where id = $2', ['x', first]);
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await eventually(() => attempts > 1);
         await tx.query('update thing set name = $1 where id = $2', ['y', second]);
       });
     await Promise.all([cross(10, 11), cross(11, 10)]);
@@ -229,7 +230,13 @@ describe('Database', () => {
     const cut = database.inTenant(ONE, async (tx) => {
       const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
       await database.pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await eventually(async () => {
+        const { rowCount } = await database.pool.query(
+          'select from pg_stat_activity where pid = $1',
+          [rows[0]!.pid],
+        );
+        return rowCount === 0;
+      });
       await tx.query('select 1');
     });
     await expect(cut).rejects.toThrow();

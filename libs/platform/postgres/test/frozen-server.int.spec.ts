@@ -139,9 +139,10 @@ describe('a server that says nothing any more', () => {
   it('counts those who wait for a connection', async () => {
     const busy = [1, 2, 3].map(() => ask('select pg_sleep(0.5)'));
     const waiting = ask();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const text = await metrics.metrics();
-    expect(text).toContain('dak_postgres_pool_waiting{pool="test"} 1');
+    const text = await eventually(async () => {
+      const shown = await metrics.metrics();
+      return shown.includes('dak_postgres_pool_waiting{pool="test"} 1') && shown;
+    });
     expect(text).toContain('dak_postgres_pool_connections{pool="test"} 3');
     await Promise.all([...busy, waiting]);
     expect(await metrics.metrics()).toMatch(

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import type { SharedState } from '../src/shared-state';
 
 /** What every driver has to do. `open` returns two handles on the same state. */
@@ -25,14 +24,14 @@ export function describeSharedState(open: () => Promise<[SharedState, SharedStat
 
     it('expire', async () => {
       await one.set('brief', '1', 30);
-      await delay(60);
+      await timePasses(60);
       expect(await one.get('brief')).toBeNull();
     });
 
     it('are replaced together with their time to live', async () => {
       await one.set('replaced', '1', 40);
       await one.set('replaced', '2', 60_000);
-      await delay(70);
+      await timePasses(70);
       expect(await one.get('replaced')).toBe('2');
     });
 
@@ -49,7 +48,7 @@ export function describeSharedState(open: () => Promise<[SharedState, SharedStat
     it('can be stored again after the first has expired', async () => {
       expect(await one.setIfAbsent('again', 'a', 20)).toBe(true);
       expect(await one.setIfAbsent('again', 'b', 60_000)).toBe(false);
-      await delay(50);
+      await timePasses(50);
       expect(await one.setIfAbsent('again', 'c', 60_000)).toBe(true);
     });
   });
@@ -96,7 +95,7 @@ export function describeSharedState(open: () => Promise<[SharedState, SharedStat
     it('refills evenly over the window', async () => {
       await one.consume('refill', 10, 500, 10);
       expect(await one.consume('refill', 10, 500)).toMatchObject({ allowed: false });
-      await delay(110);
+      await timePasses(110);
       expect(await one.consume('refill', 10, 500)).toMatchObject({ allowed: true });
     });
 
@@ -127,7 +126,7 @@ export function describeSharedState(open: () => Promise<[SharedState, SharedStat
 
     it('pass on when they expire, and the former holder cannot extend', async () => {
       await one.acquire('expiring', 'a', 30);
-      await delay(60);
+      await timePasses(60);
       expect(await one.extend('expiring', 'a', 60_000)).toBe(false);
       expect(await other.acquire('expiring', 'b', 60_000)).toBe(true);
     });

@@ -7,6 +7,7 @@ import {
   startSmtpSink,
   type SmtpSink,
 } from '@dak/testing/smtp-sink';
+import { eventually } from '@dak/testing/waiting';
 import type { SmtpEndpoint } from './smtp-endpoint';
 import type { SmtpPhase } from './smtp-phase';
 import { createSmtpPool, type SmtpPool } from './smtp-pool';
@@ -121,9 +122,7 @@ describe('the SMTP pool', () => {
   it('closes a connection nobody used for a while, with QUIT', async () => {
     pool = createSmtpPool({ idleMs: 20 });
     await send();
-    await new Promise((resolve) => setTimeout(resolve, 80));
-    expect(pool.size).toBe(0);
-    expect(sink.events.at(-1)?.phase).toBe('quit');
+    await eventually(() => pool.size === 0 && sink.events.at(-1)?.phase === 'quit');
   });
 
   it('opens a new connection when the kept one has been closed by the server', async () => {
@@ -131,7 +130,6 @@ describe('the SMTP pool', () => {
     await send();
     sink.dropConnections();
     expect(await send()).toMatchObject([{ outcome: 'accepted' }]);
-    await new Promise((resolve) => setTimeout(resolve, 20));
     sink.onNext('mail', replyAndClose(421, '4.4.2 Timeout'));
     expect(await send()).toMatchObject([{ outcome: 'accepted' }]);
     expect(sink.connections).toBe(3);
@@ -158,7 +156,7 @@ describe('the SMTP pool', () => {
     const running = send();
     const waiting = send();
     waiting.catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 15));
+    await eventually(() => sink.events.at(-1)?.phase === 'final_dot');
     await pool.close();
     expect(await running).toMatchObject([{ outcome: 'accepted' }]);
     await expect(waiting).rejects.toBeInstanceOf(UnavailableError);

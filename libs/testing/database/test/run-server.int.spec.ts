@@ -1,8 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { isAlive } from '../src/run-server';
 
 const runs: ChildProcess[] = [];
@@ -34,7 +33,8 @@ describe('a server shared by test runs', () => {
     const [first, second] = await Promise.all([startRun(name), startRun(name)]);
     expect(second.pid).toBe(first.pid);
     await kill(first.run);
-    await delay(1_500);
+    // Whether somebody uses the server is asked every second.
+    await timePasses(1_500);
     expect(isAlive(first.pid)).toBe(true);
     await kill(second.run);
     await eventually(() => !isAlive(first.pid));

@@ -1,3 +1,4 @@
+import { eventually } from '@dak/testing/waiting';
 import { delay, drop, reply, replyAndClose, silence, tryAgainIn, write } from './sink-script';
 import { openSmtpDialog, type SmtpDialog } from './smtp-dialog';
 import { startSmtpSink, type SmtpSink, type SmtpSinkOptions } from './smtp-sink';
@@ -111,7 +112,11 @@ describe('the SMTP sink', () => {
     await dialog.until(/\n/);
     sink.onNext('noop', silence());
     dialog.socket.write('NOOP\r\nNOOP\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // The sink has taken the line, and whatever it says to it comes before this.
+    await eventually(() => sink.events.some(({ phase }) => phase === 'noop'));
+    const later = openSmtpDialog(sink.port);
+    await later.until(/\n/);
+    later.socket.destroy();
     expect(dialog.text).toBe('');
     expect(dialog.closed).toBe(false);
   });

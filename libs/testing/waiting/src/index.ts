@@ -1,1 +1,2 @@
 export { eventually } from './eventually';
+export { slowPeer, timePasses } from './passing-time';

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createSelfSignedCertificate } from '@dak/platform/tls-files';
 import { openSmtpDialog, type SmtpDialog } from '@dak/testing/smtp-sink';
+import { eventually, slowPeer } from '@dak/testing/waiting';
 import type { RecipientVerdict } from '../../mailboxes/addresses/recipient-verdict';
 import type { AcceptOutcome, SmtpDelivery } from './smtp-delivery';
 import { createSmtpListener, type SmtpListener } from './smtp-listener';
@@ -208,15 +209,20 @@ describe('the SMTP listener', () => {
 
   it('waits for the message to be durable before 250', async () => {
     let finish: () => void = () => undefined;
+    let isAsked = false;
     await start();
     accept = () =>
       new Promise((resolve) => {
+        isAsked = true;
         finish = () => resolve([{ kind: 'accepted' }]);
       });
     await begin();
     await dialog.say('DATA\r\n');
     dialog.socket.write('x\r\n.\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await eventually(() => isAsked);
+    const later = openSmtpDialog(listener.port);
+    await later.replies(1);
+    later.socket.destroy();
     expect(dialog.text).toBe('');
     expect(listener.inFlightBytes).toBe(3);
     finish();
@@ -264,7 +270,7 @@ describe('the SMTP listener', () => {
     });
     await begin();
     const answered = deliver(`${'x'.repeat(5000)}\r\n`);
-    while (taken.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => taken.length === 2);
     conclude([{ kind: 'accepted' }]);
     expect(await answered).toMatch(/^250 /);
     expect(taken[0]).toBeGreaterThan(4000);
@@ -277,12 +283,9 @@ describe('the SMTP listener', () => {
     await begin();
     await dialog.say('DATA\r\n');
     dialog.socket.write('x'.repeat(5000));
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(listener.inFlightBytes).toBeGreaterThan(4000);
+    await eventually(() => listener.inFlightBytes > 4000);
     dialog.socket.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(listener.inFlightBytes).toBe(0);
-    expect(listener.sessions).toBe(0);
+    await eventually(() => listener.inFlightBytes === 0 && listener.sessions === 0);
     expect(deliveries).toHaveLength(0);
   });
 });
@@ -462,7 +465,7 @@ describe('the end of data', () => {
     await dialog.say('DATA\r\n');
     for (const part of ['First\r', '\n', '.', '\r', '\n']) {
       dialog.socket.write(part);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await slowPeer(5);
     }
     expect(await dialog.replies(1)).toMatch(/^250 /);
     expect(contentOf(deliveries[0])).toBe('First\r\n');
@@ -474,7 +477,7 @@ describe('the end of data', () => {
     await dialog.say('DATA\r\n');
     for (const part of ['.', '.\r\nMAIL FROM:<>\r\n', '.', '\r\n']) {
       dialog.socket.write(part);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await slowPeer(5);
     }
     expect(await dialog.replies(1)).toMatch(/^250 /);
     expect(contentOf(deliveries[0])).toBe('.\r\nMAIL FROM:<>\r\n');
@@ -551,9 +554,11 @@ describe('STARTTLS of the listener', () => {
 describe('stopping the listener', () => {
   it('finishes a running message, says goodbye to the others and frees the port', async () => {
     let finish: () => void = () => undefined;
+    let isAsked = false;
     await start();
     accept = () =>
       new Promise((resolve) => {
+        isAsked = true;
         finish = () => resolve([{ kind: 'accepted' }]);
       });
     const idle = openSmtpDialog(listener.port);
@@ -561,7 +566,7 @@ describe('stopping the listener', () => {
     await begin();
     await dialog.say('DATA\r\n');
     dialog.socket.write('x\r\n.\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => isAsked);
     const stopped = listener.stop();
     expect(await idle.end()).toMatch(/^421 4\.3\.2 /);
     const refused = await new Promise((resolve) => {

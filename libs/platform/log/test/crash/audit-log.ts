@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
+import { eventually } from '@dak/testing/waiting';
 import { KafkaLog, PostgresLog, fromLogRecord, type Log, type LogRecord } from '../../src/index';
 import { CRASH_TOPICS, ignore } from './stage';
 
@@ -25,9 +25,8 @@ export async function auditLog(url: string, brokers: string | undefined): Promis
   await log.subscribe('auditor', Object.keys(CRASH_TOPICS), async (batch) => {
     records.push(...batch);
   });
-  while ((await log.lag('auditor')).some((partition) => partition.records > 0)) {
-    await delay(50);
-  }
+  const isRead = async () => (await log.lag('auditor')).every(({ records }) => records === 0);
+  await eventually('the log is read', isRead, 300_000);
   await log.close();
   await pool.end();
   return judge(records);

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { applyMigrations } from '@dak/platform/migrations';
 import {
@@ -12,7 +11,7 @@ import {
   type Fault,
   type RestartablePostgres,
 } from '@dak/testing/crash';
-import { eventually } from '@dak/testing/waiting';
+import { eventually, timePasses } from '@dak/testing/waiting';
 import { auditLog } from './audit-log';
 import { checkLedger } from './check-ledger';
 import { LEASE_MS, RELAY_BATCH, STAGE_TABLES } from './stage';
@@ -153,7 +152,7 @@ export function describeCrashes(
         }),
       );
       // What is delivered once more must not have an effect once more.
-      await delay(LEASE_MS);
+      await timePasses(LEASE_MS);
       for (const each of [...relays, ...consumers]) await each.stop();
       const findings = await checkLedger(admin, acknowledged);
       await admin.end();

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { Database } from '@dak/platform/postgres';
+import { slowPeer } from '@dak/testing/waiting';
 import { KafkaLog, PostgresLog, type Log } from '../../src/index';
 
 export const ORGANIZATION = '0192f0c4-0000-7000-8000-000000000001';
@@ -46,7 +46,7 @@ export async function insist<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch {
-      await delay(100);
+      await slowPeer(100);
     }
   }
 }

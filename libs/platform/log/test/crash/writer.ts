@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { uuidv7 } from '@dak/kernel';
 import type { EventEnvelope } from '@dak/contracts/events';
+import { slowPeer } from '@dak/testing/waiting';
 import { appendToOutbox } from '../../src/index';
 import { KEYS, ORGANIZATION, onStop, openService } from './stage';
 
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   let running = true;
   onStop(async () => {
     running = false;
-    await delay(100);
+    await slowPeer(100);
     await database.close();
   });
   while (running) {
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
     } catch {
       // Rolled back, or unknown: no id is printed.
     }
-    await delay(PAUSE_MS);
+    await slowPeer(PAUSE_MS);
   }
 }
 
