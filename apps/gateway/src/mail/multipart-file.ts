@@ -38,15 +38,27 @@ export function readMultipartFile(
     const fields = new Map<string, string>();
     const source = Readable.from(body);
     let file: Readable | null = null;
+    let failure: Error | null = null;
     const fail = (error: Error) => {
-      file?.destroy(error);
-      reject(error);
+      failure ??= error;
+      source.destroy();
+      file?.destroy(failure);
+      reject(failure);
     };
+    /** What was sent is at fault for any error that is not of the body. */
+    async function* contentOf(stream: Readable): AsyncIterable<Buffer> {
+      try {
+        for await (const chunk of stream) yield chunk as Buffer;
+      } catch {
+        throw failure ?? malformed();
+      }
+    }
     form.on('field', (name, value) => fields.set(name, value));
     form.on('file', (name, stream, { filename, mimeType }) => {
+      // An error that no reader takes would end the process.
+      stream.on('error', () => undefined);
       file = stream;
       if (name !== FIELD) {
-        stream.resume();
         fail(
           new InvalidError(
             `The form has a file in the field ${JSON.stringify(name.slice(0, 60))}. ${NEEDED}`,
@@ -58,19 +70,21 @@ export function readMultipartFile(
         filename: filename ?? '',
         contentType: mimeType,
         fields,
-        content: stream as AsyncIterable<Buffer>,
+        content: contentOf(stream),
       });
     });
     form.on('filesLimit', () =>
       fail(new InvalidError('The form has more than one file. Send one per request.')),
     );
-    form.on('error', () =>
-      fail(new InvalidError(`The form is malformed or incomplete. ${NEEDED}`)),
-    );
+    form.on('error', () => fail(malformed()));
     form.on('close', () => {
       if (file === null) fail(new InvalidError(`The form has no file. ${NEEDED}`));
     });
     source.on('error', fail);
     source.pipe(form);
   });
+}
+
+function malformed(): InvalidError {
+  return new InvalidError(`The form is malformed or incomplete. ${NEEDED}`);
 }
