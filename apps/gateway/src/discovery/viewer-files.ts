@@ -28,8 +28,11 @@ export class ViewerFiles {
   }
 
   readPacked(file: ViewerFile): Promise<Buffer> {
-    const packed = this.packed.get(file) ?? this.read(file).then(promisify(gzip));
+    const present = this.packed.get(file);
+    if (present !== undefined) return present;
+    const packed = this.read(file).then(promisify(gzip));
     this.packed.set(file, packed);
+    packed.catch(() => this.packed.delete(file));
     return packed;
   }
 }
