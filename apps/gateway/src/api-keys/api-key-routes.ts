@@ -28,11 +28,14 @@ export function apiKeyRoutes(parts: IdentityParts): Route[] {
       path: '/settings/api-keys',
       summary: 'Create an API key',
       description:
-        'The key has the role and the mailboxes of the user who makes it, cut down to these scopes. Made with an API key, it expires no later than that key and is revoked together with it.',
+        'The key has the role and mailboxes of the user who creates it, restricted to these scopes. A key created with an API key expires no later than that key and is revoked together with it.',
       idempotency: 'gateway',
       request: { body: CreateApiKey },
       responses: {
-        201: { description: 'The key, in full only here', schema: CreatedApiKeyRecord },
+        201: {
+          description: 'The API key; its full value is shown only here',
+          schema: CreatedApiKeyRecord,
+        },
       },
       handler: (context) => createApiKey(parts, context, context.body),
     }),
@@ -42,7 +45,9 @@ export function apiKeyRoutes(parts: IdentityParts): Route[] {
       path: '/settings/api-keys/{id}',
       summary: 'Get an API key',
       request: { params: idParams },
-      responses: { 200: { description: 'The key without its value', schema: ApiKeyRecord } },
+      responses: {
+        200: { description: 'The API key without its secret value', schema: ApiKeyRecord },
+      },
       handler: async ({ principal, params }) => ({
         status: 200,
         body: await getApiKey(parts, principal, params.id),
@@ -56,7 +61,8 @@ export function apiKeyRoutes(parts: IdentityParts): Route[] {
       request: { params: idParams },
       responses: {
         204: {
-          description: 'Revoked: it and what was made with it stop working with the next request',
+          description:
+            'Revoked; the key and every key created with it stop working with the next request',
         },
       },
       handler: (context) => revokeApiKey(parts, context, context.params.id),

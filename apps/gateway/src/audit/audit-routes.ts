@@ -12,7 +12,7 @@ export function auditRoutes(parts: AuditParts, settled: () => Promise<void>): Ro
       path: '/audit',
       summary: 'List audit entries, newest first',
       description:
-        'Every change of settings, people, keys, mailboxes, rules, templates, labels, signatures, domains and webhooks, and every export. What happens to a conversation is in its activity.',
+        'Every change to settings, users, API keys, mailboxes, rules, templates, labels, signatures, domains and webhooks, and every export. Changes to a conversation are listed in its activity.',
       tag: 'audit',
       request: {
         query: z.object({
@@ -34,7 +34,7 @@ export function auditRoutes(parts: AuditParts, settled: () => Promise<void>): Ro
       timeoutMs: 120_000,
       responses: {
         200: {
-          description: 'Whether every entry and its place in the chain are as they were written',
+          description: 'Whether every entry and the chain are unaltered',
           schema: AuditVerdictRecord,
         },
       },

@@ -22,11 +22,11 @@ const operation = z.object({
   path: z.string(),
   summary: z.string(),
   scopes: z.array(z.enum(SCOPES)).meta({ description: 'Any one suffices' }),
-  scopes_also: z.array(z.enum(SCOPES)).meta({ description: 'All are needed on top' }),
+  scopes_also: z.array(z.enum(SCOPES)).meta({ description: 'All of these are required as well' }),
   mailbox_access: z
     .enum(['read', 'write', 'send'])
     .nullable()
-    .meta({ description: 'What the caller needs at the mailbox' }),
+    .meta({ description: 'The access level required at the mailbox' }),
   role: z.enum(['admin', 'superadmin']).nullable(),
   session_only: z.boolean(),
   granted: z.boolean().meta({ description: 'Whether the caller may use it' }),

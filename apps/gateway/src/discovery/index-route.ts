@@ -43,7 +43,7 @@ export function indexRoute(options: IndexOptions): Route {
               mailbox_ids: z
                 .array(z.uuid())
                 .nullable()
-                .meta({ description: 'null = all of the organization' }),
+                .meta({ description: 'null = the whole organization' }),
             }),
             links: z.record(z.string(), z.string()),
           })

@@ -19,18 +19,18 @@ const streamQuery = z.object({
     .max(500)
     .optional()
     .meta({
-      description: `Kinds of events, separated by commas. Absent: all. Known: ${EVENT_KINDS.join(', ')}.`,
+      description: `Event types, separated by commas. Default: all. Known: ${EVENT_KINDS.join(', ')}.`,
     }),
   mailbox: z.uuid().optional().meta({ description: 'Only events of this mailbox.' }),
   last_event_id: z.string().max(512).optional().meta({
-    description: 'As the header Last-Event-ID, which wins over it.',
+    description: 'Same as the Last-Event-ID header, which takes precedence.',
   }),
   seconds: queryInteger(0, MAX_SECONDS).optional().meta({
     type: 'integer',
     minimum: 0,
     maximum: MAX_SECONDS,
     description:
-      'Ends the stream after so many seconds; 0 after what has already happened. Absent: it stays open.',
+      'Ends the stream after this many seconds; 0 ends it once past events have been sent. Default: stays open.',
   }),
 });
 

@@ -6,7 +6,7 @@ import { defineRoute, pageOf, queryInteger, type Route } from '../http';
 const EventTypeRecord = z.object({
   type: z.enum(EVENT_KINDS),
   description: z.string(),
-  topic: z.string().describe('Where the event is on the log of a deployment'),
+  topic: z.string().describe('Where the event is in the deployment’s log'),
   schema: z
     .record(z.string(), z.unknown())
     .describe('JSON Schema 2020-12 of the body of a webhook and of the data of the event stream'),
@@ -39,7 +39,7 @@ export function eventTypesRoute(): Route {
         per_page: queryInteger(1, 100).optional(),
       }),
     },
-    responses: { 200: { description: 'Every kind of event', schema: pageOf(EventTypeRecord) } },
+    responses: { 200: { description: 'Every event type', schema: pageOf(EventTypeRecord) } },
     handler: ({ query }) => {
       const { page = 1, per_page = 25 } = query;
       const data = TYPES.slice((page - 1) * per_page, page * per_page);

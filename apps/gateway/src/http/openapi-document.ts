@@ -11,7 +11,7 @@ export interface OpenApiOptions {
 }
 
 const ERRORS: Readonly<Record<number, readonly [name: string, description: string]>> = {
-  400: ['BadRequest', 'Malformed, or not as documented'],
+  400: ['BadRequest', 'Malformed or invalid request'],
   401: ['Unauthenticated', 'Credentials are missing, unknown, expired or revoked'],
   403: ['Forbidden', 'The scope or role is missing'],
   404: ['NotFound', 'Not there, or not visible to the caller'],
@@ -27,8 +27,8 @@ const ERRORS: Readonly<Record<number, readonly [name: string, description: strin
 };
 
 const REPLY_HEADERS: Readonly<Record<string, readonly [description: string, type: string]>> = {
-  'X-Request-Id': ['Of the request, or made for it', 'string'],
-  'RateLimit-Limit': ['Requests of this kind per window', 'integer'],
+  'X-Request-Id': ['ID of the request; generated if the request carried none', 'string'],
+  'RateLimit-Limit': ['Requests of this class allowed per window', 'integer'],
   'RateLimit-Remaining': ['Requests left', 'integer'],
   'RateLimit-Reset': ['Seconds until all are available again', 'integer'],
   'RateLimit-Policy': ['Limit and window in seconds, such as 600;w=60', 'string'],
@@ -50,7 +50,7 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
       title: 'Dak',
       version: options.version,
       description:
-        'Shared mailboxes for people and agents. Every error is `{"error": "<sentence>"}` with a stable code in `X-Error-Code`; with `Accept: application/problem+json` it is an RFC 9457 problem.',
+        'Shared mailboxes for people and AI agents. Errors are `{"error": "<sentence>"}` with a stable code in `X-Error-Code`, or RFC 9457 problems with `Accept: application/problem+json`.',
     },
     servers: [{ url: API_BASE }],
     tags: tags.map((name) => ({ name })),
@@ -59,7 +59,9 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
       schemas: {
         Error: {
           type: 'object',
-          properties: { error: { type: 'string', description: 'Names the field and the fix' } },
+          properties: {
+            error: { type: 'string', description: 'A sentence that names the field and the fix' },
+          },
           required: ['error'],
           additionalProperties: false,
         },
@@ -97,7 +99,7 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'Token of POST /auth/login',
+          description: 'Token from POST /auth/login',
         },
       },
     },
@@ -146,7 +148,7 @@ function parameters(route: Route, writer: SchemaWriter): JsonSchema[] {
       in: 'header',
       required: false,
       description:
-        'For 24 hours the same request under this key is answered from storage instead of being done again.',
+        'For 24 hours, repeating the request with the same key returns the stored response instead of running it again.',
       schema: { type: 'string', minLength: 1, maxLength: 256 },
     });
   }
@@ -155,7 +157,7 @@ function parameters(route: Route, writer: SchemaWriter): JsonSchema[] {
       name: 'If-Match',
       in: 'header',
       required: false,
-      description: 'ETag of the version to change; 412 when it has changed since.',
+      description: 'ETag of the version you are changing; 412 if it has changed since.',
       schema: { type: 'string' },
     });
   }

@@ -35,7 +35,7 @@ export const pageFields = {
     type: 'integer',
     minimum: 1,
     maximum: MAX_PAGE,
-    description: 'Page number from 1. Excludes cursor.',
+    description: 'Page number, starting at 1. Cannot be combined with cursor.',
   }),
   per_page: queryInteger(1, MAX_PER_PAGE).optional().meta({
     type: 'integer',
@@ -49,7 +49,7 @@ export const pageFields = {
     .min(1)
     .max(1024)
     .optional()
-    .meta({ description: 'next_cursor of the page before; stable while rows are added.' }),
+    .meta({ description: 'next_cursor of the previous page; stable while records are added.' }),
 };
 
 /** Path parameters `{id}`; a value that is no id is a miss (404). */

@@ -14,7 +14,7 @@ export function analyticsRoutes({ analytics }: Pick<MailClients, 'analytics'>): 
       tag: 'analytics',
       summary: 'Get analytics overview',
       description:
-        'Made from events within a second or two. Users get the numbers of what they can read now, admins those of the organization.',
+        'Computed from events within a second or two. Users get figures for the mail they can read now, admins for the whole organization.',
       request: { query: AnalyticsQuery },
       responses: {
         200: { description: 'Totals, a series and what they are made up of', schema: overview },

@@ -64,7 +64,7 @@ export function attachmentRoutes(
       path: '/attachments',
       summary: 'Upload a file',
       description:
-        'multipart/form-data with the field `file`, before it optionally `content_id` and `disposition` (inline or attachment). The token is good for 24 hours, for whoever uploaded it.',
+        'multipart/form-data with the field `file`, optionally preceded by `content_id` and `disposition` (inline or attachment). The token is valid for 24 hours, for the uploader only.',
       bodyKind: 'multipart',
       maxBodyBytes: MAX_FILE_BYTES + FORM_BYTES,
       timeoutMs: UPLOAD_TIMEOUT_MS,
@@ -85,7 +85,7 @@ export function attachmentRoutes(
       method: 'POST',
       path: '/attachments/uploads',
       summary: 'Create an upload',
-      description: `At most ${MAX_FILE_BYTES} bytes. The link takes the content once, within an hour, without further credentials.`,
+      description: `At most ${MAX_FILE_BYTES} bytes. The link accepts the content once, within an hour, without further credentials.`,
       idempotency: 'none',
       request: {
         body: z.object({
@@ -186,7 +186,7 @@ export function attachmentRoutes(
       path: '/conversations/{id}/messages/{mid}/attachments/{aid}',
       tag: 'attachments',
       summary: 'Get a link to an attachment',
-      description: 'The link needs no credentials and is good for 5 minutes.',
+      description: 'The link needs no credentials and is valid for 5 minutes.',
       request: { params: z.object({ id: z.uuid(), mid: z.uuid(), aid: z.uuid() }) },
       responses: {
         200: {

@@ -30,9 +30,9 @@ export function conversationSetRoutes(
       ...changes,
       path: '/conversations/{id}/merge',
       summary: 'Merge conversations',
-      description: 'The oldest of them stays and is the answer.',
+      description: 'The oldest conversation remains and is returned.',
       request: { params: idParams, body: MergeConversations },
-      responses: { 200: { description: 'The conversation that stays', schema: conversation } },
+      responses: { 200: { description: 'The conversation that remains', schema: conversation } },
       handler: async ({ params, body, call }) => {
         const request = messageOf(MergeConversationsRequest, body, { id: params.id });
         return documentReply(200, await conversations.mergeConversations(request, call));
@@ -54,7 +54,7 @@ export function conversationSetRoutes(
       path: '/conversations/bulk',
       summary: 'Update up to 100 conversations',
       description:
-        'The fields of the action stand beside it. What is refused for one conversation does not stop the others.',
+        'The action’s fields stand beside it. A conversation that is refused does not stop the others.',
       request: { body: ChangeConversations },
       responses: {
         200: { description: 'A result per conversation, in order', schema: BulkResultRecord },

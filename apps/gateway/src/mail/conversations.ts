@@ -55,7 +55,7 @@ export function conversationRoutes(
       method: 'GET',
       path: '/conversations/{id}',
       summary: 'Get a conversation',
-      description: 'One that was merged has merged_into_id.',
+      description: 'A merged conversation has merged_into_id.',
       request: { params: idParams },
       responses: one,
       handler: async ({ params, call }) =>
@@ -86,7 +86,7 @@ export function conversationRoutes(
       request: { params: idParams, body: ChangeLabels },
       responses: {
         200: {
-          description: 'The labels after it',
+          description: 'The labels after the change',
           schema: z.object({ labels: z.array(z.string()) }),
         },
       },

@@ -31,9 +31,11 @@ export function domainRoutes({ domains }: Pick<MailClients, 'domains'>): Route[]
       path: '/domains',
       summary: 'Add a domain',
       description:
-        'It is pending, and holds nothing, until its TXT record is seen: make the record, then verify.',
+        'The domain stays pending, and receives no mail, until its TXT record is found: create the record, then verify.',
       request: { body: CreateDomain },
-      responses: { 201: { description: 'The domain with the record to make', schema: domain } },
+      responses: {
+        201: { description: 'The domain and the DNS record to create', schema: domain },
+      },
       handler: async ({ body, call }) =>
         documentReply(201, await domains.createDomain({ name: body.name }, call)),
     }),
@@ -52,7 +54,8 @@ export function domainRoutes({ domains }: Pick<MailClients, 'domains'>): Route[]
       method: 'DELETE',
       path: '/domains/{id}',
       summary: 'Delete a domain',
-      description: 'Refused while there are mailboxes in it. Whoever verifies it next owns it.',
+      description:
+        'Refused while the domain has mailboxes. The next organization to verify it owns it.',
       request: { params: idParams },
       responses: { 204: { description: 'Deleted' } },
       handler: async ({ params, call }) => {
@@ -66,9 +69,9 @@ export function domainRoutes({ domains }: Pick<MailClients, 'domains'>): Route[]
       path: '/domains/{id}/verify',
       summary: 'Verify a domain',
       description:
-        'Asks the name servers now. The first organization whose record is seen owns the domain.',
+        'Queries the name servers now. The first organization whose record is found owns the domain.',
       request: { params: idParams },
-      responses: { 200: { description: 'The domain with what was found', schema: domain } },
+      responses: { 200: { description: 'The domain and what was found', schema: domain } },
       emits: ['domain.verified'],
       handler: async ({ params, call }) =>
         documentReply(200, await domains.verifyDomain({ id: params.id }, call)),

@@ -25,7 +25,10 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
         }),
       },
       responses: {
-        200: { description: 'A page of drafts, last changed first', schema: pageOf(DraftRecord) },
+        200: {
+          description: 'A page of drafts, most recently changed first',
+          schema: pageOf(DraftRecord),
+        },
       },
       handler: async ({ query, call, url }) => {
         const request = {
@@ -41,7 +44,7 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
       method: 'POST',
       path: '/drafts',
       summary: 'Create a draft',
-      description: 'With mailbox_id for a new mail, with conversation_id for an answer.',
+      description: 'Send mailbox_id for a new mail, conversation_id for a reply.',
       unknownFields: 'refuse',
       request: { body: CreateDraft },
       responses: { 201: { description: 'The draft', schema: DraftRecord } },

@@ -19,7 +19,7 @@ export function importRoutes({ imports }: Pick<MailClients, 'imports'>): Route[]
       path: '/mailboxes/{id}/imports',
       summary: 'Import mail into a mailbox',
       description:
-        'The raw stream of one message, an mbox, or a tar or zip of Maildir or .eml files. Dates, read flags and folders (as labels `folder:<name>`) are kept; what the mailbox has already is recognized, so an import that broke off is sent again as a whole. Imported mail runs no rule, webhook or answer.',
+        'The body is one message, an mbox, or a tar or zip of Maildir or .eml files. Dates, read flags and folders (as labels `folder:<name>`) are kept. Mail the mailbox already has is recognized, so an interrupted import can simply be sent again. Imported mail triggers no rules, webhooks or automatic replies.',
       request: { params: idParams },
       bodyKind: 'stream',
       consumes: [
@@ -31,7 +31,7 @@ export function importRoutes({ imports }: Pick<MailClients, 'imports'>): Route[]
       ],
       maxBodyBytes: MAX_BODY_BYTES,
       timeoutMs: TIMEOUT_MS,
-      responses: { 202: { description: 'The import, as far as it is', schema: ImportRecord } },
+      responses: { 202: { description: 'The import and its progress', schema: ImportRecord } },
       emits: ['mail.received'],
       handler: async ({ params, headers, bodyStream, call }) => {
         const answer = await imports.import(

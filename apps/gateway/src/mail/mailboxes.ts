@@ -104,7 +104,7 @@ export function mailboxRoutes(
       path: '/mailboxes/{id}',
       summary: 'Delete a mailbox',
       description:
-        'Takes it out of sight; it can be restored for 30 days. Refused while mail is scheduled or waits for approval, unless force is true.',
+        'The mailbox disappears but can be restored for 30 days. Refused while mail is scheduled or awaiting approval, unless force is true.',
       request: { params: idParams, query: z.object({ force: queryBoolean().optional() }) },
       responses: { 204: { description: 'Deleted' } },
       handler: async ({ params, query, call }) => {

@@ -14,7 +14,7 @@ const RAW_TIMEOUT_MS = 10 * 60_000;
 const reads = { method: 'GET', tag: 'messages' } as const;
 const messageParams = z.object({ id: z.uuid(), mid: z.uuid() });
 const include = z.enum(['headers']).optional().meta({
-  description: '`headers`: with all header fields as they came.',
+  description: '`headers` adds all header fields as received.',
 });
 
 const message = MessageRecord.meta({ id: 'Message' });
@@ -51,7 +51,7 @@ export function messageRoutes(
           include,
           raw_html: queryBoolean().optional().meta({
             type: 'boolean',
-            description: 'body_html as it came, not sanitized: never show it as it is.',
+            description: 'body_html as received, not sanitized: never display it unprocessed.',
           }),
         }),
       },
@@ -95,7 +95,7 @@ export function messageRoutes(
       path: '/conversations/{id}/notes',
       tag: 'messages',
       summary: 'Add an internal note',
-      description: 'It is seen by those who see the conversation and never leaves.',
+      description: 'Visible to everyone who can see the conversation; never sent as mail.',
       request: { params: idParams, body: AddNote },
       responses: { 201: { description: 'The note', schema: message } },
       emits: ['conversation.updated'],

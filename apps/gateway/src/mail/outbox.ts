@@ -18,7 +18,8 @@ export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>):
           ...pageFields,
           mailbox: z.uuid().optional(),
           status: z.string().max(200).optional().meta({
-            description: 'A status, a comma list or `all`. Absent: what is not done yet.',
+            description:
+              'One or more statuses, separated by commas, or `all`. Default: mail that is not finished yet.',
           }),
         }),
       },

@@ -12,8 +12,8 @@ const CSV = `As JSON, or as CSV with \`Accept: text/csv\`: a header line with th
 const PER_BUCKET = 'A row for every hour, day, week or month, also where nothing happened.';
 
 const SUMMARIES: Record<ReportName, readonly [summary: string, rows: string]> = {
-  volume: ['What came in and went out', PER_BUCKET],
-  'response-times': ['How long people waited for an answer', PER_BUCKET],
+  volume: ['Mail received and sent', PER_BUCKET],
+  'response-times': ['How long senders waited for a reply', PER_BUCKET],
   deliverability: ['What became of the mail that left', PER_BUCKET],
   workload: ['Who did how much', 'A row for every user, key, agent and rule.'],
 };
@@ -26,7 +26,7 @@ export function reportRoutes({ analytics }: Pick<MailClients, 'analytics'>): Rou
       path: `/reports/${name}`,
       tag: 'reports',
       summary,
-      description: `${rows} ${CSV} Users get the numbers of what they can read now.`,
+      description: `${rows} ${CSV} Users get figures for the mail they can read now.`,
       request: { query: AnalyticsQuery },
       responses: {
         200: { description: 'The report', schema: report, alternatives: ['text/csv'] },

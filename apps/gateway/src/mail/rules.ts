@@ -24,7 +24,9 @@ const run = RuleRunRecord.meta({ id: 'RuleRun' });
 const dryRun = RuleDryRunRecord.meta({ id: 'RuleDryRun' });
 const runQuery = z.object({
   ...pageFields,
-  matched: queryBoolean().optional().meta({ description: 'Only hits, or only misses.' }),
+  matched: queryBoolean()
+    .optional()
+    .meta({ description: 'Only runs that matched, or only runs that did not.' }),
 });
 
 export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTargets): Route[] {
@@ -45,7 +47,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       method: 'GET',
       path: '/rules',
       summary: 'List rules',
-      description: 'In the order in which they run; a regular user has their own.',
+      description: 'In the order in which they run. Regular users see only their own.',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of rules', schema: pageOf(rule) } },
       handler: async ({ query, call, url }) =>
@@ -57,7 +59,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       path: '/rules',
       summary: 'Create a rule',
       description:
-        'It runs on every mail that arrives from now on, in the order of priority, and acts for the person who made it.',
+        'Runs on all mail that arrives from now on, in order of priority, and acts on behalf of the user who created it.',
       request: { body: CreateRule },
       responses: { 201: { description: 'The rule', schema: rule } },
       handler: async ({ body, principal, call }) => {
@@ -80,7 +82,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       method: 'PATCH',
       path: '/rules/{id}',
       summary: 'Update a rule',
-      description: 'Mail that arrives after the answer meets the new version.',
+      description: 'Mail that arrives after the response is handled by the new version.',
       versioned: true,
       request: { params: idParams, body: UpdateRule },
       responses: { 200: { description: 'The rule', schema: rule } },
@@ -100,7 +102,8 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       method: 'DELETE',
       path: '/rules/{id}',
       summary: 'Delete a rule',
-      description: 'What it has done stays; its runs are still told with their conversations.',
+      description:
+        'What the rule has done remains, and its runs stay listed with their conversations.',
       versioned: true,
       request: { params: idParams },
       responses: { 204: { description: 'Deleted' } },
@@ -132,7 +135,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       path: '/rules/{id}/runs',
       summary: 'List the runs of a rule, newest first',
       description:
-        'Runs that matched are kept for 90 days, others for 14. Only those in conversations that you may read.',
+        'Lists only runs in conversations you may read. Matching runs are kept for 90 days, others for 14.',
       request: { params: idParams, query: runQuery },
       responses: { 200: { description: 'A page of runs', schema: pageOf(run) } },
       handler: async ({ params, query, call, url }) => {
@@ -161,7 +164,8 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       method: 'POST',
       path: '/rules/test',
       summary: 'Test a rule against a message',
-      description: 'Says which conditions hold and what would be done. Nothing is done.',
+      description:
+        'Reports which conditions hold and which actions would run. No action is carried out.',
       rateClass: 'read',
       idempotency: 'none',
       request: { body: TestRule },
@@ -180,9 +184,9 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       path: '/rules/dry-run',
       summary: 'Dry-run a rule on past mail',
       description:
-        'Runs in the background over the mail that you see now; GET /rules/dry-run/{id} has progress and result. Nothing is done.',
+        'Runs in the background over the mail you can see now; poll GET /rules/dry-run/{id} for progress and result. No action is carried out.',
       request: { body: StartRuleDryRun },
-      responses: { 202: { description: 'The dry run, as far as it is', schema: dryRun } },
+      responses: { 202: { description: 'The dry run and its progress', schema: dryRun } },
       handler: async ({ body, principal, call }) => {
         const subject = await subjectOf({ principal, call }, body);
         const request = { subject, from: body.from, to: body.to };
@@ -194,7 +198,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       method: 'GET',
       path: '/rules/dry-run/{id}',
       summary: 'Get a dry run',
-      description: 'Samples of conversations that you may not read any more are left out.',
+      description: 'Omits samples from conversations you may no longer read.',
       request: { params: idParams },
       responses: { 200: { description: 'Progress and result', schema: dryRun } },
       handler: async ({ params, call }) =>

@@ -23,12 +23,12 @@ export function searchRoutes({ conversations }: Pick<MailClients, 'conversations
       path: '/search',
       tag: 'search',
       summary: 'Search mail',
-      description: 'The page may be asked for in the body or, as everywhere, in the query.',
+      description: 'Paging parameters may be sent in the body or in the query.',
       rateClass: 'read',
       idempotency: 'none',
       request: { query: z.object(pageFields), body: searchBody },
       responses: {
-        200: { description: 'A page of hits, the best first', schema: pageOf(hit) },
+        200: { description: 'A page of hits, best match first', schema: pageOf(hit) },
       },
       handler: async ({ query, body, call, url }) => {
         const paging = {

@@ -12,7 +12,7 @@ const createBody = z.object({
   body_html: z.string().optional(),
   body_text: z.string().optional(),
   mailbox_id: z.uuid().nullable().optional().meta({
-    description: 'Absent or null: for the whole organization, which needs brand.manage.',
+    description: 'Absent or null: organization-wide, which requires brand.manage.',
   }),
   is_default: z.boolean().optional(),
 });

@@ -54,11 +54,13 @@ export function submissionRoutes({ submissions }: Pick<MailClients, 'submissions
       path: '/compose/preview',
       tag: 'compose',
       summary: 'Preview a message without sending it',
-      description: 'The body of /compose/send, or of a reply with its conversation_id.',
+      description: 'The body of /compose/send, or that of a reply plus its conversation_id.',
       unknownFields: 'refuse',
       idempotency: 'none',
       request: { body: PreviewMail },
-      responses: { 200: { description: 'The mail as it would leave', schema: SubmissionPreview } },
+      responses: {
+        200: { description: 'The mail as it would be sent', schema: SubmissionPreview },
+      },
       handler: async ({ body, call }) => {
         const { json } = await submissions.preview({ kind: previewOf(body) }, call);
         return { status: 200, json };

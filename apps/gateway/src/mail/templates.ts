@@ -70,7 +70,7 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       method: 'PATCH',
       path: '/templates/{id}',
       summary: 'Update a template',
-      description: 'Makes a new version; earlier ones stay as they are.',
+      description: 'Creates a new version; earlier versions stay unchanged.',
       versioned: true,
       request: { params: idParams, body: UpdateTemplate },
       responses: template,
@@ -103,7 +103,12 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       summary: 'Render a template',
       idempotency: 'none',
       request: { params: idParams, body: PreviewTemplate },
-      responses: { 200: { description: 'The mail as it would be', schema: TemplatePreviewRecord } },
+      responses: {
+        200: {
+          description: 'The mail as it would be composed composed',
+          schema: TemplatePreviewRecord,
+        },
+      },
       handler: async ({ params, body, call }) => {
         const request = messageOf(PreviewTemplateRequest, body, { id: params.id });
         const { json } = await templates.previewTemplate(request, call);

@@ -27,7 +27,7 @@ export function operationsRoutes(parts: IdentityParts): Route[] {
       path: '/admin/operations',
       summary: 'Update operational switches',
       description:
-        'Holds within seconds, on every replica and over restarts. What is accepted meanwhile waits; nothing is lost or sent twice. `run` lets it go on.',
+        'Takes effect within seconds on every replica and survives restarts. Whatever is accepted meanwhile waits; nothing is lost or sent twice. `run` resumes.',
       unknownFields: 'refuse',
       request: { body: ChangeOperations },
       responses,

@@ -63,7 +63,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       path: '/admin/organizations',
       summary: 'Create an organization and its first admin',
       description:
-        'Without a password the reply has an invite token for the admin. The domains are granted without DNS.',
+        'Without a password, the response contains an invite token for the admin. Domains are granted without a DNS check.',
       idempotency: 'gateway',
       request: { body: CreateOrganization },
       responses: { 201: { description: 'The organization', schema: CreatedOrganizationRecord } },
@@ -87,8 +87,8 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       path: '/admin/organizations/{id}',
       summary: 'Update an organization',
       description:
-        'Suspended: every credential is refused (401), inbound mail is deferred (450) and outgoing mail waits until it is active again. ' +
-        '`outgoing: hold` lets outgoing mail alone wait. ' +
+        'While suspended, all credentials are refused (401), inbound mail is deferred (450) and outgoing mail waits until the organization is active again. ' +
+        '`outgoing: hold` holds outgoing mail only. ' +
         'With storage_bytes full, inbound mail is deferred (452), and mail, uploads and imports are refused (storage_full).',
       versioned: true,
       request: { params: idParams, body: AdministerOrganization },
@@ -101,7 +101,7 @@ export function organizationRoutes(parts: IdentityParts): Route[] {
       path: '/admin/organizations/{id}/domains',
       summary: "Replace an organization's domains",
       description:
-        'Granted without DNS. A domain that is left out is no longer theirs: mail to it is refused (550) and none leaves from it. What they have pending stays so.',
+        'Granted without a DNS check. The organization loses every domain not listed here: mail to it is refused (550) and none is sent from it. Pending domains stay pending.',
       request: { params: idParams, body: PutDomains },
       responses: { 200: { description: 'The domains', schema: OwnedDomainsRecord } },
       handler: (context) =>

@@ -25,7 +25,9 @@ const ErasureRecord = z
 
 const eraseBody = z
   .object({
-    name: nameShape.meta({ description: 'Of the organization, so that it is the right one' }),
+    name: nameShape.meta({
+      description: 'The organization’s name, to confirm it is the right one',
+    }),
   })
   .meta({ id: 'EraseOrganization' });
 
@@ -43,8 +45,8 @@ export function erasureRoutes(parts: ErasureParts): Route[] {
       path: '/admin/organizations/{id}/erase',
       summary: 'Erase an organization and all its data',
       description:
-        'It must be suspended. Its mail, people, settings, events and audit log are removed for good; ' +
-        'once they are, the organization is not found. It goes on by itself, also after a restart.',
+        'The organization must be suspended. Its mail, users, settings, events and audit log are permanently deleted; ' +
+        'afterwards the organization returns 404. Runs in the background and resumes after a restart.',
       request: { params: idParams, body: eraseBody },
       responses: { 202: responses },
       handler: async (context) => {

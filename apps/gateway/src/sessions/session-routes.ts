@@ -16,7 +16,7 @@ import { refresh } from './refresh';
 
 const begun = {
   200: {
-    description: 'The access token; the refresh token is in the cookie',
+    description: 'The access token; the refresh token is set as a cookie',
     schema: SessionRecord,
     headers: { 'Set-Cookie': 'dak_refresh, HttpOnly, SameSite=Strict' },
   },
@@ -46,7 +46,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       path: '/auth/refresh',
       summary: 'Refresh a session',
       description:
-        'By the refresh cookie. A refresh token that comes again within 10 seconds, as from a second tab, gets the same answer; later it ends its session.',
+        'Authenticated by the refresh cookie. Reusing a refresh token within 10 seconds (for example from a second tab) returns the same tokens; reusing it later ends the session.',
       responses: begun,
       handler: (context) => refresh(parts, context),
     }),
@@ -72,7 +72,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       method: 'GET',
       path: '/auth/sessions',
       summary: 'List your sessions',
-      description: 'Those that go on, with the client address that each began from.',
+      description: 'Active sessions, with the client address each was started from.',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of sessions', schema: pageOf(OwnSessionRecord) } },
       handler: async ({ principal, query, url }) =>
@@ -92,7 +92,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       method: 'PATCH',
       path: '/auth/password',
       summary: 'Change your password',
-      description: 'All other sessions of the person end, and their open invites.',
+      description: 'Ends all of the user’s other sessions and revokes their pending invites.',
       maxBodyBytes: SMALL_BODY,
       request: { body: ChangePassword },
       responses: { 204: { description: 'Changed' } },

@@ -31,7 +31,11 @@ const listQuery = z.object({
     .meta({
       description: `${DELIVERY_STATES.join(', ')}, or a comma list of these.`,
     }),
-  type: z.string().max(400).optional().meta({ description: 'An event type or a comma list.' }),
+  type: z
+    .string()
+    .max(400)
+    .optional()
+    .meta({ description: 'One or more event types, separated by commas.' }),
   since: queryTime().optional().meta({ description: 'Events at or after this time.' }),
   until: queryTime().optional().meta({ description: 'Events before this time.' }),
 });
@@ -65,7 +69,7 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
       path: '/webhooks/{id}/deliveries/{did}',
       summary: 'Get a delivery with its payload',
       description:
-        'body tells of mail and therefore needs the scope mail.read too; without it, body is null. Answers 404 once the caller may not read the conversation of the event any more.',
+        'body describes mail, so it also requires the scope mail.read; without it, body is null. Returns 404 if the caller may no longer read the event’s conversation.',
       request: { params: deliveryParams },
       responses: { 200: { description: 'The delivery and its body', schema: detail } },
       handler: async ({ params, call }) => {
@@ -95,7 +99,8 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
       method: 'POST',
       path: '/webhooks/{id}/deliveries/{did}/retry',
       summary: 'Retry a delivery now',
-      description: 'As a new delivery under the same webhook-id; the schedule of the first stays.',
+      description:
+        'Creates a new delivery with the same webhook-id; the original delivery keeps its retry schedule.',
       request: { params: deliveryParams },
       responses: { 202: { description: 'The new delivery', schema: delivery } },
       handler: async (context) => {
@@ -111,7 +116,7 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
       path: '/webhooks/{id}/replay',
       summary: 'Replay events of a period',
       description:
-        'A job that goes on by itself: GET …/replays/{rid} tells how far it is. Events keep their webhook-id, so receivers that remember it see no duplicates.',
+        'Runs as a background job; poll GET …/replays/{rid} for its progress. Replayed events keep their webhook-id, so a receiver that deduplicates by it sees no duplicates.',
       request: { params: idParams, body: ReplayWebhook },
       responses: { 202: { description: 'The replay', schema: replay } },
       handler: async (context) => {

@@ -49,7 +49,7 @@ export function endpointRoutes(
       method: 'GET',
       path: '/webhooks',
       summary: 'List webhooks',
-      description: 'A regular user has their own, an admin those of the whole organization.',
+      description: 'Regular users see their own; admins see all of the organization’s.',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of webhooks', schema: pageOf(webhook) } },
       handler: async ({ query, call, url }) =>
@@ -65,7 +65,7 @@ export function endpointRoutes(
       path: '/webhooks',
       summary: 'Create a webhook',
       description:
-        'Events that you may see go to the URL from now on, signed as Standard Webhooks has it. The secret is that of the organization unless own_secret is true; it is made with the first webhook, and an admin learns it by replacing it: PUT /settings/webhook-secret.',
+        'From now on, events you may see are sent to the URL, signed according to Standard Webhooks. They are signed with the organization’s secret unless own_secret is true. That secret is created with the first webhook; admins obtain one by replacing it with PUT /settings/webhook-secret.',
       request: { body: CreateWebhook },
       responses: { 201: { description: 'The webhook', schema: created } },
       handler: async (context) => {
@@ -97,7 +97,7 @@ export function endpointRoutes(
       path: '/webhooks/{id}',
       summary: 'Update a webhook',
       description:
-        'headers replaces all of them. enabled: true also ends a disablement by Dak; what was not sent meanwhile is sent by a replay.',
+        'headers replaces all headers. enabled: true also re-enables a webhook that Dak has disabled; a replay sends what was missed.',
       versioned: true,
       request: { params: idParams, body: UpdateWebhook },
       responses: { 200: { description: 'The webhook', schema: webhook } },
@@ -119,7 +119,7 @@ export function endpointRoutes(
       method: 'DELETE',
       path: '/webhooks/{id}',
       summary: 'Delete a webhook',
-      description: 'With its deliveries; what is due is not sent.',
+      description: 'Also deletes its deliveries; pending ones are not sent.',
       request: { params: idParams },
       responses: { 204: { description: 'Deleted' } },
       handler: async (context) => {
@@ -134,7 +134,7 @@ export function endpointRoutes(
       path: '/webhooks/{id}/rotate-secret',
       summary: 'Rotate a webhook secret',
       description:
-        'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets.',
+        'Shown in this response and never again. Until the overlap ends, requests carry signatures from both secrets.',
       request: { params: idParams, body: ChangeWebhookSecret },
       responses: { 200: { description: 'The secret', schema: secret } },
       handler: async (context) => {
@@ -152,7 +152,7 @@ export function endpointRoutes(
       path: '/webhooks/{id}/test',
       summary: 'Send a test event to a webhook',
       request: { params: idParams, body: TestWebhook },
-      responses: { 202: { description: 'The delivery, on its way', schema: delivery } },
+      responses: { 202: { description: 'The delivery, under way', schema: delivery } },
       handler: async ({ params, body, call }) =>
         documentReply(
           202,

@@ -28,7 +28,7 @@ export function secretRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): Ro
       method: 'PUT',
       summary: "Set the organization's webhook secret",
       description:
-        'Shown in this reply and never again. Until the overlap ends requests carry signatures of both secrets, so that receivers can change over without losing an event.',
+        'Shown in this response and never again. Until the overlap ends, requests carry signatures from both secrets, so receivers can switch over without losing an event.',
       request: { body: ChangeWebhookSecret },
       responses: {
         200: {

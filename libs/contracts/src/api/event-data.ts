@@ -18,9 +18,11 @@ const place = {
   truncated: z
     .literal(true)
     .optional()
-    .describe('Texts or lists were cut to keep the event below 20 KiB; the API has them whole'),
+    .describe(
+      'Long texts or lists were shortened to keep the event below 20 KiB; the API returns them in full',
+    ),
 };
-const smtpCode = z.int().nullable().describe('Reply code of RFC 5321; null when nobody replied');
+const smtpCode = z.int().nullable().describe('Reply code of RFC 5321; null if no server replied');
 const messageIdHeader = z.string().nullable().describe('Message-ID without angle brackets');
 const verdict = z.string().nullable().describe('Result of RFC 8601; null when not evaluated');
 
@@ -72,7 +74,7 @@ export const MailFailedData = z
     attempts: z.int(),
     reason: z.string().describe('refused, expired, suppressed or bounced'),
   })
-  .describe('Delivery to one recipient has finally failed');
+  .describe('Delivery to one recipient failed permanently');
 
 export const ConversationUpdatedData = z
   .object({
@@ -80,9 +82,9 @@ export const ConversationUpdatedData = z
     reason: z.string(),
     changes: z
       .record(z.string(), z.object({ before: z.unknown(), after: z.unknown() }))
-      .describe('By the name of the field in the conversation record'),
+      .describe('By field name, as in the conversation record'),
   })
-  .describe('Something visible of a conversation has changed');
+  .describe('A conversation’s visible state has changed');
 
 export const AgentActionData = z
   .object({
@@ -134,7 +136,7 @@ export const ComplaintReceivedData = z
     recipients: z.array(z.string()),
     complained_message_id: z.uuid().nullable(),
   })
-  .describe('A recipient has called a message unwanted');
+  .describe('A recipient reported a message as unwanted');
 
 export const DomainVerifiedData = z
   .object({ ...place, domain_id: z.string(), domain: z.string(), records: z.array(z.string()) })
@@ -275,13 +277,15 @@ export function eventExamples(at: string): Examples {
 
 /** The body sent to webhook endpoints and on the event stream; `data` by kind. */
 export const PublicEventRecord = z.object({
-  id: z.string().describe('evt_ and a UUIDv7; repetitions have the same one'),
+  id: z.string().describe('evt_ followed by a UUIDv7; the same for every repetition'),
   type: z.string(),
   timestamp: z.iso.datetime().describe('When it happened'),
   api_version: z.literal('v1'),
   organization_id: z.uuid(),
   sequence: z
     .int()
-    .describe('Counts per conversation without gaps, so that a receiver can order and notice loss'),
+    .describe(
+      'Numbered per conversation without gaps, so receivers can order events and detect loss',
+    ),
   data: z.record(z.string(), z.unknown()),
 });

@@ -12,21 +12,21 @@ const seconds = z.number().nullable();
 const DurationsRecord = z.object({ p50: seconds, p90: seconds, mean: seconds, count });
 
 const measures = {
-  received: count.describe('Messages that came in; imported ones are not among them'),
+  received: count.describe('Messages received; imported ones are not counted'),
   sent: count.describe('Deliveries that the next hop accepted, one per recipient'),
-  failed: count.describe('Deliveries that finally failed; suppressed ones are counted apart'),
-  bounced: count.describe('Recipients that a delivery status notification called failed'),
+  failed: count.describe(
+    'Deliveries that failed permanently; suppressed ones are counted separately',
+  ),
+  bounced: count.describe('Recipients reported as failed by a delivery status notification'),
   complained: count,
-  suppressed: count.describe('Recipients that were not written to, as they are suppressed'),
+  suppressed: count.describe('Recipients skipped because they are suppressed'),
   conversations_opened: count,
-  conversations_resolved: count.describe('Each time that one was resolved'),
-  backlog: count.describe(
-    'Conversations that were not resolved at the end, without spam and trash',
-  ),
+  conversations_resolved: count.describe('Each time a conversation was resolved'),
+  backlog: count.describe('Conversations unresolved at the end, excluding spam and trash'),
   first_response_seconds: DurationsRecord.describe(
-    'From the first message of a person to the first answer that is not automatic',
+    'From a person’s first message to the first reply that is not automatic',
   ),
-  resolution_seconds: DurationsRecord.describe('From opening, or reopening, to resolving'),
+  resolution_seconds: DurationsRecord.describe('From opening or reopening to resolution'),
 };
 
 const NumbersRecord = z.object(measures);
@@ -35,12 +35,12 @@ const assignee = z.object({ type: z.string(), id: z.string(), name: z.string() }
 
 const range = z.object({
   from: time.describe('Included'),
-  to: time.describe('Not included'),
+  to: time.describe('Exclusive'),
   granularity: z.enum(GRANULARITIES),
   time_zone: z.string(),
 });
 
-const asOf = time.nullable().describe('Time of the latest event in these numbers');
+const asOf = time.nullable().describe('Time of the latest event in these figures');
 
 export const OverviewRecord = z.object({
   range,
@@ -48,9 +48,7 @@ export const OverviewRecord = z.object({
   totals: NumbersRecord,
   series: z.array(
     z.object({
-      at: time.describe(
-        'Where the hour, day, week or month begins; the first may begin before `from`',
-      ),
+      at: time.describe('Start of the hour, day, week or month; the first may start before `from`'),
       ...measures,
     }),
   ),

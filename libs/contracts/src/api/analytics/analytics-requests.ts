@@ -11,21 +11,21 @@ const { mailbox, department, assignee } = ConversationFilter.shape;
 /** What narrows every question for numbers. */
 export const AnalyticsQuery = z.object({
   from: rangeEnd.optional().meta({
-    description: 'Time, or date in the time zone. Absent: 30 days, with the day of `to`.',
+    description: 'A time, or a date in the time zone. Default: 30 days, including the day of `to`.',
   }),
   to: rangeEnd.optional().meta({
-    description: 'Time (not included), or date (its whole day is included). Absent: now.',
+    description: 'A time (exclusive) or a date (that whole day included). Default: now.',
   }),
   granularity: z.enum(GRANULARITIES).optional().meta({ description: 'Absent: day.' }),
   time_zone: timeZoneShape.optional().meta({
     description:
-      'IANA name; where hours, days, weeks and months begin. Absent: the organization’s.',
+      'IANA time zone in which hours, days, weeks and months begin. Default: the organization’s.',
     examples: ['Asia/Kolkata'],
   }),
   mailbox,
-  department: department.meta({ description: 'Of the conversation, when it happened.' }),
+  department: department.meta({ description: 'The conversation’s value at that time.' }),
   assignee: assignee.meta({
-    description: '`me`, `none` or the id of a user or agent, when it happened.',
+    description: '`me`, `none`, or the ID of the user or agent assigned at that time.',
   }),
 });
 

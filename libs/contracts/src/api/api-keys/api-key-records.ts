@@ -7,18 +7,18 @@ export const ApiKeyRecord = z
     id,
     name: z.string(),
     scopes: z.array(z.enum(SCOPES)),
-    prefix: z.string().meta({ description: 'Its first characters, to recognize it by' }),
+    prefix: z.string().meta({ description: 'Its first characters, for recognizing it' }),
     expires_at: timestamp.nullable(),
     created_at: timestamp,
     created_by: id,
-    parent_id: id.nullable().meta({ description: 'The key with which it was made' }),
+    parent_id: id.nullable().meta({ description: 'The API key it was created with' }),
     last_used_at: timestamp.nullable().meta({ description: 'Exact to a minute' }),
     revoked_at: timestamp.nullable(),
   })
   .meta({ id: 'ApiKey' });
 
 export const CreatedApiKeyRecord = ApiKeyRecord.extend({
-  key: z.string().meta({ description: 'The full key; it is never shown again' }),
+  key: z.string().meta({ description: 'The full API key, never shown again' }),
 }).meta({ id: 'CreatedApiKey' });
 
 export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;

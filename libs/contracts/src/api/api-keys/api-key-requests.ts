@@ -8,7 +8,7 @@ export const CreateApiKey = z
     scopes: z.array(z.enum(SCOPES)).min(1),
     expires_at: z.iso.datetime({ offset: true }).nullable().optional().meta({
       description:
-        'Absent or null: never. A key that is made with another key expires no later than that one',
+        'Absent or null: never. A key created with another key expires no later than that key',
     }),
   })
   .meta({ id: 'CreateApiKey' });

@@ -17,7 +17,7 @@ export const AuditRecord = z
     outcome: z.enum(AUDIT_OUTCOMES),
     request_id: z.string(),
     details: z.record(z.string(), z.unknown()),
-    hash: z.string().meta({ description: 'sha256 over the entry and previous_hash' }),
+    hash: z.string().meta({ description: 'SHA-256 of the entry and previous_hash' }),
     previous_hash: z.string(),
   })
   .meta({ id: 'AuditEntry' });
@@ -27,5 +27,5 @@ export const AuditVerdictRecord = z.object({
   checked: z.int(),
   first_bad_id: id
     .nullable()
-    .meta({ description: 'Null also when entries are missing at the end' }),
+    .meta({ description: 'Also null when entries are missing at the end' }),
 });

@@ -7,8 +7,8 @@ const time = z.iso.datetime({ offset: true }).optional();
 /** Which page, says the route. */
 export const ListAudit = z.object({
   action: word.meta({ examples: ['api_key.revoked'] }),
-  actor: word.meta({ description: 'Id of a user or key' }),
-  target: word.meta({ description: 'Id of what was changed' }),
+  actor: word.meta({ description: 'ID of a user or an API key' }),
+  target: word.meta({ description: 'ID of the changed record' }),
   outcome: z.enum(AUDIT_OUTCOMES).optional(),
   from: time,
   to: time.meta({ description: 'Exclusive' }),

@@ -6,7 +6,8 @@ const UUID = z.uuid();
 export const ConversationFilter = z.object({
   mailbox: UUID.optional(),
   status: z.string().max(200).optional().meta({
-    description: 'A status, a comma list or `all`. One that does not exist matches nothing.',
+    description:
+      'One or more statuses, separated by commas, or `all`. An unknown status matches nothing.',
   }),
   label: z.string().max(63).optional(),
   department: UUID.optional(),
@@ -17,10 +18,10 @@ export const ConversationFilter = z.object({
       'must be me, none or a UUID.',
     )
     .optional()
-    .meta({ description: '`me`, `none` or the id of a user or agent.' }),
+    .meta({ description: '`me`, `none`, or the ID of a user or agent.' }),
   disposition: z.string().max(200).optional().meta({
     description:
-      'A disposition, a comma list or `all`. Absent: what is neither spam nor in the trash.',
+      'One or more dispositions, separated by commas, or `all`. Default: everything except spam and trash.',
   }),
   before: z.iso.datetime({ offset: true }).optional().meta({
     description: 'Last message before this time.',
@@ -39,11 +40,14 @@ export const CONVERSATION_SORTS = [
 
 /** Which page, says the route. */
 export const ListConversations = ConversationFilter.extend({
-  q: z.string().max(500).optional().meta({ description: 'Words of its messages.' }),
+  q: z.string().max(500).optional().meta({ description: 'Words in its messages.' }),
   sort: z
     .enum(CONVERSATION_SORTS)
     .optional()
-    .meta({ default: '-last_message_at', description: 'Oldest first; with a minus newest first.' }),
+    .meta({
+      default: '-last_message_at',
+      description: 'Oldest first; with a leading minus, newest first.',
+    }),
 });
 
 export type ConversationFilter = z.output<typeof ConversationFilter>;

@@ -12,7 +12,7 @@ export const UpdateConversation = z
   .object({
     status: z.enum(CONVERSATION_STATUSES).optional().meta({
       description:
-        'Snoozed and closed cannot be set: snooze has a route, closing happens by itself.',
+        'Cannot be set to snoozed or closed: snoozing has its own route, and resolved conversations close automatically.',
     }),
     priority: z.enum(PRIORITIES).optional(),
     subject: z
@@ -23,14 +23,14 @@ export const UpdateConversation = z
     department_id: departmentId,
     disposition: z.enum(DISPOSITIONS).optional(),
     metadata: metadataPatch.optional(),
-    unread: z.boolean().optional().meta({ description: 'Marks every message read or unread.' }),
+    unread: z.boolean().optional().meta({ description: 'Marks all messages as read or unread.' }),
   })
   .meta({ id: 'UpdateConversation' });
 
 export const SnoozeConversation = z
   .object({
     until: utcTime.nullable().optional().meta({
-      description: 'Absent or null: until somebody replies.',
+      description: 'Absent or null: until a reply arrives.',
     }),
     wake_on_reply: z.boolean().default(true),
   })
@@ -46,9 +46,9 @@ export const AssignConversation = z
       .object({ type: z.enum(['user', 'agent']).default('user'), id: idShape })
       .nullable()
       .meta({ description: 'null: nobody.' }),
-    department_id: departmentId.meta({ description: 'Absent: stays as it is; null: none.' }),
+    department_id: departmentId.meta({ description: 'Absent: unchanged; null: none.' }),
     note: z.string().max(CONVERSATION_LIMITS.note_characters).nullable().optional().meta({
-      description: 'Written into the conversation as an internal note.',
+      description: 'Added to the conversation as an internal note.',
     }),
   })
   .meta({ id: 'Assign' });

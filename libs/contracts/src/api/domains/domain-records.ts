@@ -8,12 +8,12 @@ export const DNS_RECORD_STATUSES = ['missing', 'invalid', 'valid', 'temporary_fa
 export const DomainDnsRecord = z.object({
   purpose: z.enum(['ownership']),
   type: z.enum(['TXT']),
-  name: z.string().describe('Where it belongs: a full name, without a dot at the end'),
+  name: z.string().describe('Fully qualified name of the record, without a trailing dot'),
   value: z.string(),
   status: z
     .enum(DNS_RECORD_STATUSES)
-    .describe('temporary_failure: no name server answered, which says nothing about the record'),
-  found_value: z.string().nullable().describe('What stands there instead'),
+    .describe('temporary_failure: no name server answered, so the record’s state is unknown'),
+  found_value: z.string().nullable().describe('What was found instead'),
   last_checked_at: timestamp.nullable(),
 });
 
@@ -22,7 +22,7 @@ export const DomainRecord = z.object({
   name: z.string().describe('Lower case, in its ASCII form'),
   status: z
     .enum(['pending', 'verified'])
-    .describe('verified: mail at its addresses is yours alone; pending: holds nothing'),
+    .describe('verified: mail to its addresses is yours alone; pending: no effect yet'),
   records: z.array(DomainDnsRecord),
   verified_at: timestamp.nullable(),
   version: z.int(),

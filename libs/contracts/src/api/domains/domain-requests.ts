@@ -13,7 +13,7 @@ export const domainNames = z
   .array(domainName)
   .max(DOMAIN_LIMITS.domains)
   .meta({
-    description: 'Names of domains that the organization owns, granted without DNS.',
+    description: 'Domains the organization will own, granted without a DNS check.',
     examples: [['customer.example']],
   });
 

@@ -17,7 +17,7 @@ export const DraftRecord = z.object({
   template_id: id.nullable(),
   template_variables: z
     .record(z.string(), z.unknown())
-    .describe('Given to the template when the draft is sent'),
+    .describe('Passed to the template when the draft is sent'),
   attachment_tokens: z.array(z.string()),
   signature_id: id.nullable(),
   send_at: timestamp.nullable(),

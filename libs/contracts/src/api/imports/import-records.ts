@@ -5,7 +5,7 @@ export const ImportRecord = z.object({
   id,
   mailbox_id: id,
   status: z.enum(['running', 'done', 'failed']),
-  received: z.int().describe('Messages seen in the stream'),
+  received: z.int().describe('Messages found in the import'),
   stored: z.int(),
   duplicates: z.int(),
   failed: z.array(z.object({ index: z.int(), reason: z.string() })),

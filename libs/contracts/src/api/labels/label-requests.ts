@@ -39,14 +39,14 @@ export const ChangeLabels = z
     add: z.array(labelShape).max(MAX_LABEL_CHANGES).optional(),
     remove: z.array(removedLabel).max(MAX_LABEL_CHANGES).optional(),
   })
-  .meta({ id: 'ChangeLabels', description: 'A label that is in both lists is removed.' });
+  .meta({ id: 'ChangeLabels', description: 'A label in both lists is removed.' });
 
 export const CreateLabel = z
   .object({
     name: labelShape.meta({
       minLength: 1,
       maxLength: 63,
-      description: 'Lower-case letters, digits and . _ : - in it.',
+      description: 'Lower-case letters, digits and . _ : - only.',
       examples: ['billing'],
     }),
     color: z

@@ -63,11 +63,12 @@ export const CreateMailbox = z
       .refine((text) => !text.includes('@'), 'must not hold an @.')
       .nullable()
       .optional()
-      .meta({ description: 'Instead of address: the part before the @.' }),
+      .meta({ description: 'The part before the @; an alternative to address.' }),
     domain_id: idShape.nullable().optional(),
     kind: z.enum(MAILBOX_KINDS).optional().meta({ default: 'hosted' }),
     client_id: z.string().min(1).max(128).nullable().optional().meta({
-      description: 'Your own id of it: repeating the request answers the mailbox made first.',
+      description:
+        'Your own ID for the mailbox: repeating the request returns the mailbox created first.',
     }),
     ...common,
   })
@@ -77,7 +78,7 @@ export const UpdateMailbox = z
   .object({
     status: z.enum(['active', 'disabled']).optional(),
     address: address.optional().meta({
-      description: 'An address is for good: another one than the mailbox has is refused (422).',
+      description: 'A mailbox’s address never changes; sending a different one is refused (422).',
     }),
     ...common,
   })
@@ -93,7 +94,7 @@ export const PutAssignments = z
         'must name each user once.',
       )
       .default([])
-      .meta({ description: 'Each access includes the one before: read, write, send.' }),
+      .meta({ description: 'Each level includes the previous one: read, write, send.' }),
     department_ids: idListShape(MAX_ASSIGNED).default([]),
   })
   .meta({ id: 'Assignments' });

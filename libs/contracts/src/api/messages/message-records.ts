@@ -68,12 +68,12 @@ export const MessageRecord = z.object({
   cc: z.array(AddressRecord),
   bcc: z
     .array(AddressRecord)
-    .describe('Only for callers with the level send at the mailbox, and of keys with mail.send'),
+    .describe('Only for callers with send access to the mailbox; API keys also need mail.send'),
   reply_to: z.array(AddressRecord),
   subject: z.string(),
   body_text: z.string().nullable(),
   body_html: z.string().nullable().describe('Sanitized'),
-  text_new: z.string().nullable().describe('Without the quoted mail'),
+  text_new: z.string().nullable().describe('Without quoted mail'),
   html_new: z.string().nullable(),
   extraction: z
     .object({ method: z.string(), confidence: z.number(), language: z.string().nullable() })
@@ -120,7 +120,7 @@ export const MessageRecord = z.object({
   opened_at: timestamp.nullable(),
   raw_url_expires_at: z
     .null()
-    .describe('The original needs no link of its own: GET …/messages/{mid}/raw with the same key'),
+    .describe('The original has no link here: fetch GET …/messages/{mid}/raw with the same key'),
   labels: z.array(z.string()),
   size_bytes: z.int(),
   created_at: timestamp,

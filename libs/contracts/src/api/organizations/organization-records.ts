@@ -16,8 +16,10 @@ export const OrganizationRecord = z
     storage_bytes: z
       .int()
       .nullable()
-      .meta({ description: 'Mail and files beyond it are refused; null = no limit' }),
-    outgoing: z.enum(SWITCH_STATES).meta({ description: 'hold: its outgoing mail waits' }),
+      .meta({ description: 'Mail and files beyond this limit are refused; null = no limit' }),
+    outgoing: z
+      .enum(SWITCH_STATES)
+      .meta({ description: 'hold: the organization’s outgoing mail waits' }),
     version: z.int(),
     created_at: timestamp,
     updated_at: timestamp,

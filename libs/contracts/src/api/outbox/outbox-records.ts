@@ -23,7 +23,7 @@ export const OutboxEntryRecord = z.object({
   attempts: z.int(),
   next_attempt_at: timestamp.nullable(),
   author: MessageRecord.shape.author,
-  template: z.object({ id, version: z.int() }).nullable().describe('What its text was made of'),
+  template: z.object({ id, version: z.int() }).nullable().describe('The source of its text'),
   created_at: timestamp,
   updated_at: timestamp,
 });

@@ -40,7 +40,7 @@ export const RuleConditionRecord = z.object({
 
 export const RuleActionRecord = z
   .looseObject({ type: z.enum(RULE_ACTION_TYPES) })
-  .describe('The type, and the members that belong to it');
+  .describe('The type and that type’s members');
 
 const definition = {
   name: z.string(),
@@ -51,7 +51,7 @@ const definition = {
   match: z.enum(RULE_MATCHES),
   conditions: z.array(RuleConditionRecord).describe('None = every mail'),
   actions: z.array(RuleActionRecord),
-  stop: z.boolean().describe('After a match no later rule is looked at'),
+  stop: z.boolean().describe('After a match, no later rule runs'),
 };
 
 export const RuleRecord = z.object({
@@ -59,13 +59,13 @@ export const RuleRecord = z.object({
   ...definition,
   status: z
     .enum(['active', 'disabled'])
-    .describe('disabled = Dak stopped it; enabled: true resumes'),
+    .describe('disabled = stopped by Dak; enabled: true resumes it'),
   disabled_reason: z
     .enum(['key_revoked'])
     .nullable()
-    .describe('key_revoked = an API key that made or changed it has ended'),
+    .describe('key_revoked = an API key that created or changed it was revoked or has expired'),
   version: z.int(),
-  created_by: id.describe('The person behind it, also when a key of theirs made it'),
+  created_by: id.describe('The user behind it, even if one of their API keys created it'),
   created_by_name: z.string(),
   stats: z.object({
     evaluated: z.int(),
@@ -86,7 +86,7 @@ export const RuleVersionRecord = z.object({
 });
 
 export const RuleVerdictRecord = z.object({
-  index: z.int().describe('Of the condition in the rule, from 0'),
+  index: z.int().describe('Index of the condition in the rule, starting at 0'),
   field: z.string(),
   operator: z.enum(RULE_OPERATORS),
   negate: z.boolean(),
@@ -94,7 +94,7 @@ export const RuleVerdictRecord = z.object({
   actual: z
     .union([scalar, z.array(scalar)])
     .nullable()
-    .describe('What the mail has, each text cut to 200 characters; null = it has no such thing'),
+    .describe('The message’s values, each cut to 200 characters; null = none'),
   matched: z.boolean(),
 });
 
@@ -121,7 +121,7 @@ export const RuleRunRecord = z.object({
 
 export const RuleTestRecord = z.object({
   matched: z.boolean(),
-  applies: z.boolean().describe('Whether the rule looks at the mailbox of this message'),
+  applies: z.boolean().describe('Whether the rule applies to this message’s mailbox'),
   conditions: z.array(RuleVerdictRecord),
   actions: z
     .array(
@@ -131,7 +131,7 @@ export const RuleTestRecord = z.object({
         error: z.string().nullable(),
       }),
     )
-    .describe('What would be done; empty when the rule does not match'),
+    .describe('The actions that would run; empty if the rule does not match'),
 });
 
 export const RuleDryRunRecord = z.object({
@@ -142,11 +142,11 @@ export const RuleDryRunRecord = z.object({
   to: timestamp,
   progress: z.object({
     examined: z.int(),
-    total: z.int().nullable().describe('Null until it has been counted'),
+    total: z.int().nullable().describe('Null until counted'),
   }),
   examined: z.int(),
   matched: z.int().describe('Messages'),
-  conversations: z.int().describe('Conversations that the rule would have touched'),
+  conversations: z.int().describe('Conversations the rule would have changed'),
   condition_hits: z.array(z.object({ index: z.int(), matched: z.int() })),
   samples: z.array(
     z.object({

@@ -38,7 +38,7 @@ const condition = closedShape({
   field: z.string().meta({ description: `${RULE_FIELDS.join(', ')}, or header:<Name>` }),
   operator: z.enum(RULE_OPERATORS).meta({
     description:
-      'Texts are compared without regard to case; `matches` takes a regular expression of RE2 syntax and looks at the first 65 536 characters.',
+      'Text comparison ignores case. `matches` takes a regular expression in RE2 syntax and examines the first 65,536 characters.',
   }),
   value: RuleConditionValue.nullable().optional(),
   negate: z.boolean().default(false),
@@ -188,7 +188,7 @@ const definition = z.object({
     )
     .meta({ description: 'None = every mail.' }),
   actions: z.array(action).min(1).max(MAX_ACTIONS),
-  stop: z.boolean().meta({ description: 'After a match no later rule runs.' }),
+  stop: z.boolean().meta({ description: 'After a match, no later rule runs.' }),
 });
 
 const { kind, enabled, priority, mailbox_ids, match, conditions, stop } = definition.shape;

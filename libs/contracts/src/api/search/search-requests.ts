@@ -6,7 +6,9 @@ export const searchWords = z.string().trim().min(1).max(500);
 
 /** What is searched for; which page, says the route. */
 export const Search = z.object({
-  q: searchWords.meta({ description: 'Words; quotes, `or` and a minus as in web searches.' }),
+  q: searchWords.meta({
+    description: 'Search words; quotes, `or` and a leading minus work as in web searches.',
+  }),
   filters: ConversationFilter.optional(),
   types: z.array(z.enum(SEARCH_TYPES)).max(2).optional().meta({ description: 'Absent: both.' }),
 });

@@ -16,8 +16,8 @@ export const OwnSessionRecord = z
   .object({
     id,
     created_at: timestamp,
-    address: z.string().nullable().meta({ description: 'Client address of the sign-in' }),
-    current: z.boolean().meta({ description: 'Whether it is the one that asks' }),
+    address: z.string().nullable().meta({ description: 'Client address at sign-in' }),
+    current: z.boolean().meta({ description: 'Whether this is the session making the request' }),
   })
   .meta({ id: 'OwnSession' });
 

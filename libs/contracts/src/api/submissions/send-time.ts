@@ -14,7 +14,7 @@ export const sendWindowShape = closedShape({
 /** `send_at` under each of its names; {@link oneSendAt} leaves the first. */
 export const sendAtFields = {
   send_at: utcTime.nullish().meta({
-    description: 'When to send: 1 minute to 180 days ahead. null sends now.',
+    description: 'When to send, 1 minute to 180 days from now; null sends now.',
   }),
   scheduled_at: utcTime.nullish().meta({ description: 'Same as send_at.' }),
   scheduled_for: utcTime.nullish().meta({ description: 'Same as send_at.' }),

@@ -34,7 +34,7 @@ export const contentFields = {
   body_html: body,
   template_id: idShape.nullish().meta({
     description:
-      'Makes the text, and the subject of a new mail without one; excludes body_text and body_html.',
+      'Provides the body, and the subject of a new mail that has none. Cannot be combined with body_text or body_html.',
   }),
   template_variables: z
     .record(z.string(), z.unknown())
@@ -47,7 +47,7 @@ export const contentFields = {
       ),
     )
     .nullish()
-    .meta({ description: 'Values by variable name of the template.' }),
+    .meta({ description: 'The template’s variables, by name.' }),
   attachment_tokens: z
     .array(z.string().max(200))
     .max(200)
@@ -57,17 +57,17 @@ export const contentFields = {
   encrypt: z.boolean().optional(),
   ...sendAtFields,
   send_window: sendWindowShape.nullish().meta({
-    description: 'The mail waits for the next opening of this window.',
+    description: 'The mail waits until this window next opens.',
   }),
   cancel_if_reply: z.boolean().optional().meta({
-    description: 'Drops mail on hold when the other side answers first.',
+    description: 'Cancels mail still on hold if the other side replies first.',
   }),
   undo_seconds: z.int().min(0).max(MAX_UNDO_SECONDS).nullish().meta({
     description:
-      'Seconds during which the mail can be taken back. Absent: the setting of the mailbox for sessions, 0 for API keys.',
+      'Seconds during which sending can be undone. Default: the mailbox setting for sessions, 0 for API keys.',
   }),
   signature_id: idShape.nullish().meta({
-    description: 'Absent: the default of the mailbox; null: none.',
+    description: 'Absent: the mailbox default; null: none.',
   }),
   signature_position: z.enum(SIGNATURE_POSITIONS).optional(),
   reply_to: recipientList(MAX_RECIPIENTS).optional(),
@@ -87,11 +87,11 @@ export const contentFields = {
     .unknown()
     .refine((value) => value === undefined || value === null, UNAVAILABLE)
     .optional()
-    .meta({ description: 'Not available yet: null only.' }),
+    .meta({ description: 'Not available yet; only null is accepted.' }),
   tracking: closedShape({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
     .refine(({ opens, clicks }) => opens !== true && clicks !== true, UNAVAILABLE)
     .nullish()
-    .meta({ description: 'Not available yet: false only.' }),
+    .meta({ description: 'Not available yet; only false is accepted.' }),
   require_approval: z.boolean().optional(),
   on_behalf_of_run_id: idShape.nullish(),
 };
@@ -101,7 +101,7 @@ export const replyFields = {
   reply_mode: z.enum(REPLY_MODES).optional(),
   quote_original: z.boolean().optional(),
   expected_last_message_id: idShape.nullish().meta({
-    description: 'The newest message that was read: 409 when another came meanwhile.',
+    description: 'ID of the newest message you have seen; 409 if another has arrived since.',
   }),
 };
 
@@ -163,7 +163,7 @@ export const ComposeMail = mailShape({
 export const ReplyMail = mailShape({ ...replyRecipients, ...replyFields, ...contentFields });
 
 export const ForwardMail = mailShape({
-  message_id: idShape.nullish().meta({ description: 'Absent: the newest one.' }),
+  message_id: idShape.nullish().meta({ description: 'Default: the newest message.' }),
   include_attachments: z.boolean().default(true),
   ...recipients,
   ...contentFields,

@@ -16,7 +16,7 @@ export const TemplateVariableRecord = z.object({
   name: z.string(),
   type: z.enum(TEMPLATE_VARIABLE_TYPES),
   required: z.boolean(),
-  fallback: TemplateValue.describe('Used where no value is given; null = none'),
+  fallback: TemplateValue.describe('Used if no value is given; null = none'),
   description: z.string(),
 });
 
@@ -25,7 +25,7 @@ const content = {
   alias: z.string().nullable().describe('Unique among the templates of the organization'),
   subject: z.string(),
   body_text: z.string().nullable(),
-  body_html: z.string().nullable().describe('Sanitized, with its style sheet written into it'),
+  body_html: z.string().nullable().describe('Sanitized, with its style sheet inlined'),
   variables: z.array(TemplateVariableRecord),
 };
 

@@ -20,7 +20,7 @@ const variable = z
       ),
     type: z.enum(TEMPLATE_VARIABLE_TYPES),
     required: z.boolean().default(false),
-    fallback: z.unknown().optional().meta({ description: 'Used where no value is given.' }),
+    fallback: z.unknown().optional().meta({ description: 'Used if no value is given.' }),
     description: textShape.max(500).nullish(),
   })
   .transform(({ name, type, required, fallback, description }, context) => {
@@ -65,12 +65,12 @@ const content = z.object({
     )
     .nullable()
     .meta({
-      description: 'A name for programs, unique among the templates of the organization.',
+      description: 'A name for use by programs; unique among the organization’s templates.',
     }),
   subject: subjectShape.nullable().transform((subject) => subject ?? ''),
-  body_text: body.meta({ description: 'Made from body_html when absent.' }),
+  body_text: body.meta({ description: 'Generated from body_html if absent.' }),
   body_html: body.meta({
-    description: 'Sanitized; rules of <style> elements are written into style attributes.',
+    description: 'Sanitized; rules from <style> elements are inlined into style attributes.',
   }),
   variables,
 });

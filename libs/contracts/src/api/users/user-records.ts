@@ -10,7 +10,7 @@ export const UserRecord = z
     role: z.enum(ROLES),
     department_ids: z.array(id),
     active: z.boolean(),
-    invited: z.boolean().meta({ description: 'True until the person has set a password' }),
+    invited: z.boolean().meta({ description: 'True until the user has set a password' }),
     last_login_at: timestamp.nullable(),
     version: z.int(),
     created_at: timestamp,
@@ -19,7 +19,7 @@ export const UserRecord = z
   .meta({ id: 'User' });
 
 export const InviteRecord = z.object({
-  invite_token: z.string().meta({ description: 'One use; for POST /auth/accept-invite' }),
+  invite_token: z.string().meta({ description: 'Single use; for POST /auth/accept-invite' }),
   invite_expires_at: timestamp,
 });
 

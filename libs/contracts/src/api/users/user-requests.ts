@@ -19,7 +19,7 @@ export const CreateUser = z
     display_name: nameShape,
     role: role.default('user'),
     department_ids: departmentIds.default([]),
-    password: passwordShape.optional().meta({ description: 'Without it the person is invited' }),
+    password: passwordShape.optional().meta({ description: 'If absent, the user is invited' }),
   })
   .meta({ id: 'CreateUser' });
 

@@ -12,22 +12,22 @@ export const ATTEMPT_OUTCOMES = ['delivered', 'retry', 'slow_down', 'gone', 'fai
 /** An endpoint. Values of custom headers and secrets are never shown. */
 export const WebhookRecord = z.object({
   id,
-  owner_user_id: id.describe('Events go out that this person may see now'),
+  owner_user_id: id.describe('Only events this user may see now are sent'),
   url: z.string(),
   description: z.string(),
   event_types: z.array(z.string()).describe('Empty = all'),
-  mailbox_ids: z.array(id).describe('Empty = all that the owner sees'),
+  mailbox_ids: z.array(id).describe('Empty = every mailbox the owner can see'),
   ordering: z.enum(WEBHOOK_ORDERINGS),
-  header_names: z.array(z.string()).describe('Of the custom headers'),
+  header_names: z.array(z.string()).describe('Names of the custom headers'),
   enabled: z.boolean(),
   status: z
     .enum(['active', 'disabled'])
-    .describe('disabled = Dak stopped sending; enabled: true resumes'),
+    .describe('disabled = Dak stopped sending; enabled: true resumes it it'),
   disabled_reason: z
     .enum(['gone', 'failing', 'owner_inactive', 'key_revoked'])
     .nullable()
     .describe(
-      'gone = answered 410; failing = no success for 5 days; owner_inactive = deactivated; key_revoked = an API key that made or changed it has ended',
+      'gone = the endpoint answered 410; failing = no success for 5 days; owner_inactive = its owner was deactivated; key_revoked = an API key that created or changed it was revoked or has expired',
     ),
   disabled_at: timestamp.nullable(),
   own_secret: z.boolean().describe("false = signed with the organization's secret"),
@@ -40,7 +40,7 @@ export const WebhookRecord = z.object({
     next_probe_at: timestamp.nullable(),
   }),
   last_success_at: timestamp.nullable(),
-  first_failure_at: timestamp.nullable().describe('Since the latest success'),
+  first_failure_at: timestamp.nullable().describe('Failures since the last success'),
   version: z.int(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -51,8 +51,8 @@ export const CreatedWebhookRecord = WebhookRecord.extend({ secret: z.string().nu
 
 /** The reply to setting or rotating a secret; it is not shown again. */
 export const WebhookSecretRecord = z.object({
-  secret: z.string().describe('whsec_ and base64'),
-  previous_valid_until: timestamp.nullable().describe('Until then earlier secrets sign too'),
+  secret: z.string().describe('whsec_ followed by base64'),
+  previous_valid_until: timestamp.nullable().describe('Until then, earlier secrets sign as well'),
 });
 
 export const WebhookSecretState = z.object({
@@ -72,13 +72,13 @@ export const WebhookDeliveryRecord = z.object({
   state: z
     .enum(DELIVERY_STATES)
     .describe(
-      'skipped = given up so that its conversation goes on; canceled = the endpoint was disabled, or error_code is owner_cannot_read',
+      'skipped = given up so that the rest of its conversation proceeds; canceled = the endpoint was disabled, or error_code is owner_cannot_read',
     ),
   attempts: z.int(),
   next_attempt_at: timestamp.nullable(),
   gap: z.boolean().describe('An earlier event of the conversation was skipped'),
-  status_code: z.int().nullable().describe('Of the latest attempt'),
-  error_code: z.string().nullable().describe('Of the latest attempt'),
+  status_code: z.int().nullable().describe('Status of the latest attempt'),
+  error_code: z.string().nullable().describe('Status of the latest attempt'),
   created_at: timestamp,
   first_attempt_at: timestamp.nullable(),
   finished_at: timestamp.nullable(),
@@ -96,7 +96,7 @@ export const WebhookAttemptRecord = z.object({
   status_code: z.int().nullable(),
   error_code: z.string().nullable(),
   detail: z.string().nullable(),
-  response_start: z.string().nullable().describe('First 1 000 characters of the answer'),
+  response_start: z.string().nullable().describe('First 1,000 characters of the response'),
 });
 
 /** A replay; `examined` of `total` deliveries have been checked. */

@@ -66,7 +66,7 @@ const limit = (min: number, max: number, description: string) =>
 const settings = z.object({
   url,
   description: z.string().max(MAX_DESCRIPTION),
-  event_types: eventTypes.meta({ description: 'Empty or absent: all.' }),
+  event_types: eventTypes.meta({ description: 'Empty or absent: all kinds.' }),
   mailbox_ids: idListShape(MAX_MAILBOXES).meta({
     description: 'Empty or absent: all mailboxes that the owner sees when the event happens.',
   }),
@@ -94,7 +94,7 @@ export const CreateWebhook = settings
     max_concurrency: shape.max_concurrency.default(null),
     timeout_ms: shape.timeout_ms.default(null),
     own_secret: z.boolean().default(false).meta({
-      description: 'A secret for this webhook alone, shown in this reply and never again.',
+      description: 'Gives this webhook its own secret, shown in this response and never again.',
     }),
   })
   .meta({ id: 'CreateWebhook' });
@@ -126,7 +126,7 @@ export const ReplayWebhook = z
   .object({
     since: time,
     until: time.optional().meta({ description: 'Absent: now.' }),
-    types: eventTypes.default([]).meta({ description: 'Empty or absent: all.' }),
+    types: eventTypes.default([]).meta({ description: 'Empty or absent: all kinds.' }),
     only_failed: z.boolean().default(false).meta({
       description: 'Only events without a successful delivery to this webhook.',
     }),
