@@ -16,6 +16,14 @@ export function toPageRequest(query: PageQuery): PageRequest {
   return { page: cursor === null ? page : 0, perPage, cursor: cursor ?? '' };
 }
 
+/** The reply to a request for a page of a list that a service keeps. */
+export async function servicePage(
+  { url, query }: { url: string; query: PageQuery },
+  list: (page: PageRequest) => Promise<Page>,
+): Promise<RouteReply> {
+  return servicePageReply(url, query, await list(toPageRequest(query)));
+}
+
 /** The page envelope around records that the service has rendered; their bytes are not touched. */
 export function servicePageReply(url: string, query: PageQuery, page: Page): RouteReply {
   const asked = pageRequest(query);

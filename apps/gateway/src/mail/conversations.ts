@@ -12,7 +12,7 @@ import { messageOf } from '@dak/contracts/requests';
 import type { MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import { toAssignment, toUpdate } from './conversation-changes';
 import { toConversationFilter } from './conversation-filter';
 import { resolveTarget } from './conversation-targets';
@@ -41,14 +41,17 @@ export function conversationRoutes(
       responses: {
         200: { description: 'A page of conversations', schema: pageOf(conversation) },
       },
-      handler: async ({ query, call, url }) => {
-        const request = {
-          page: toPageRequest(query),
-          filter: toConversationFilter(query, query.q),
-          sort: query.sort ?? '',
-        };
-        return servicePageReply(url, query, await conversations.listConversations(request, call));
-      },
+      handler: ({ query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          conversations.listConversations(
+            {
+              page,
+              filter: toConversationFilter(query, query.q),
+              sort: query.sort ?? '',
+            },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...reads,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CreateDomain, DomainRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 
 const common = { tag: 'domains' } as const;
@@ -18,12 +18,8 @@ export function domainRoutes({ domains }: Pick<MailClients, 'domains'>): Route[]
       summary: 'List domains',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of domains, by name', schema: pageOf(domain) } },
-      handler: async ({ query, call, url }) =>
-        servicePageReply(
-          url,
-          query,
-          await domains.listDomains({ page: toPageRequest(query) }, call),
-        ),
+      handler: (context) =>
+        servicePage(context, (page) => domains.listDomains({ page }, context.call)),
     }),
     defineRoute({
       ...common,

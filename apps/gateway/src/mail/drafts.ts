@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CreateDraft, DraftRecord, SubmissionReceipt, UpdateDraft } from '@dak/contracts/api';
 import { sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { composeMessage, replyMessage } from './submission-messages';
 import { created } from './submissions';
@@ -30,14 +30,17 @@ export function draftRoutes({ drafts }: Pick<MailClients, 'drafts'>): Route[] {
           schema: pageOf(DraftRecord),
         },
       },
-      handler: async ({ query, call, url }) => {
-        const request = {
-          page: toPageRequest(query),
-          mailboxId: query.mailbox,
-          conversationId: query.conversation,
-        };
-        return servicePageReply(url, query, await drafts.listDrafts(request, call));
-      },
+      handler: ({ query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          drafts.listDrafts(
+            {
+              page,
+              mailboxId: query.mailbox,
+              conversationId: query.conversation,
+            },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...common,

@@ -4,7 +4,7 @@ import { CreateLabelRequest, UpdateLabelRequest } from '@dak/contracts/mail';
 import { messageOf, sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 
 const changes = { tag: 'labels' } as const;
@@ -20,8 +20,8 @@ export function labelRoutes({ labels }: Pick<MailClients, 'labels'>): Route[] {
       summary: 'List labels',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of labels, by name', schema: pageOf(label) } },
-      handler: async ({ query, call, url }) =>
-        servicePageReply(url, query, await labels.listLabels({ page: toPageRequest(query) }, call)),
+      handler: (context) =>
+        servicePage(context, (page) => labels.listLabels({ page }, context.call)),
     }),
     defineRoute({
       ...changes,

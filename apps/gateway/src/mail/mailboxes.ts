@@ -15,7 +15,7 @@ import { messageOf, sentFields } from '@dak/contracts/requests';
 import { namedIds, type MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 
 const common = { tag: 'mailboxes' } as const;
@@ -48,14 +48,17 @@ export function mailboxRoutes(
       responses: {
         200: { description: 'A page of mailboxes, by address', schema: pageOf(mailbox) },
       },
-      handler: async ({ query, call, url }) => {
-        const request = {
-          page: toPageRequest(query),
-          query: query.q ?? '',
-          includeDeleted: query.include_deleted ?? false,
-        };
-        return servicePageReply(url, query, await mailboxes.listMailboxes(request, call));
-      },
+      handler: ({ query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          mailboxes.listMailboxes(
+            {
+              page,
+              query: query.q ?? '',
+              includeDeleted: query.include_deleted ?? false,
+            },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...common,

@@ -5,7 +5,7 @@ import { messageOf } from '@dak/contracts/requests';
 import { namedIds, type MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import { attachmentDisposition } from './attachments';
 import type { MailClients } from './mail-clients';
 
@@ -32,14 +32,17 @@ export function messageRoutes(
       responses: {
         200: { description: 'A page of messages and notes, oldest first', schema: pageOf(message) },
       },
-      handler: async ({ params, query, call, url }) => {
-        const request = {
-          conversationId: params.id,
-          page: toPageRequest(query),
-          includeHeaders: query.include === 'headers',
-        };
-        return servicePageReply(url, query, await conversations.listMessages(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          conversations.listMessages(
+            {
+              conversationId: params.id,
+              page,
+              includeHeaders: query.include === 'headers',
+            },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...reads,
@@ -113,10 +116,10 @@ export function messageRoutes(
       responses: {
         200: { description: 'A page of activity, newest first', schema: pageOf(ActivityRecord) },
       },
-      handler: async ({ params, query, call, url }) => {
-        const request = { conversationId: params.id, page: toPageRequest(query) };
-        return servicePageReply(url, query, await conversations.listActivity(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          conversations.listActivity({ conversationId: params.id, page }, call),
+        ),
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MoveOutboxEntry, OutboxEntryRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 
 const common = { tag: 'outbox' } as const;
@@ -29,14 +29,17 @@ export function outboxRoutes({ submissions }: Pick<MailClients, 'submissions'>):
           schema: pageOf(OutboxEntryRecord),
         },
       },
-      handler: async ({ query, call, url }) => {
-        const request = {
-          page: toPageRequest(query),
-          mailboxId: query.mailbox,
-          status: query.status,
-        };
-        return servicePageReply(url, query, await submissions.listOutbox(request, call));
-      },
+      handler: ({ query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          submissions.listOutbox(
+            {
+              page,
+              mailboxId: query.mailbox,
+              status: query.status,
+            },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...common,

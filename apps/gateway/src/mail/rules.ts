@@ -13,7 +13,7 @@ import {
 import { sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { toRuleDefinition, type Caller, type RuleTargets } from './rule-targets';
 
@@ -50,8 +50,7 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       description: 'In the order in which they run. Regular users see only their own.',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of rules', schema: pageOf(rule) } },
-      handler: async ({ query, call, url }) =>
-        servicePageReply(url, query, await rules.listRules({ page: toPageRequest(query) }, call)),
+      handler: (context) => servicePage(context, (page) => rules.listRules({ page }, context.call)),
     }),
     defineRoute({
       ...common,
@@ -124,10 +123,10 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
           schema: pageOf(RuleVersionRecord.meta({ id: 'RuleVersion' })),
         },
       },
-      handler: async ({ params, query, call, url }) => {
-        const request = { ruleId: params.id, page: toPageRequest(query) };
-        return servicePageReply(url, query, await rules.listRuleVersions(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          rules.listRuleVersions({ ruleId: params.id, page }, call),
+        ),
     }),
     defineRoute({
       ...common,
@@ -138,10 +137,10 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
         'Lists only runs in conversations you may read. Matching runs are kept for 90 days, others for 14.',
       request: { params: idParams, query: runQuery },
       responses: { 200: { description: 'A page of runs', schema: pageOf(run) } },
-      handler: async ({ params, query, call, url }) => {
-        const request = { ruleId: params.id, page: toPageRequest(query), matched: query.matched };
-        return servicePageReply(url, query, await rules.listRuleRuns(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          rules.listRuleRuns({ ruleId: params.id, page, matched: query.matched }, call),
+        ),
     }),
     defineRoute({
       ...common,
@@ -150,14 +149,13 @@ export function ruleRoutes({ rules }: Pick<MailClients, 'rules'>, parts: RuleTar
       summary: 'List rule runs of a conversation, newest first',
       request: { params: idParams, query: runQuery },
       responses: { 200: { description: 'A page of runs', schema: pageOf(run) } },
-      handler: async ({ params, query, call, url }) => {
-        const request = {
-          conversationId: params.id,
-          page: toPageRequest(query),
-          matched: query.matched,
-        };
-        return servicePageReply(url, query, await rules.listConversationRuleRuns(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          rules.listConversationRuleRuns(
+            { conversationId: params.id, page, matched: query.matched },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...common,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SignatureRecord } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { created } from './submissions';
 
@@ -28,12 +28,8 @@ export function signatureRoutes({ signatures }: Pick<MailClients, 'signatures'>)
       responses: {
         200: { description: 'A page of signatures', schema: pageOf(SignatureRecord) },
       },
-      handler: async ({ query, call, url }) =>
-        servicePageReply(
-          url,
-          query,
-          await signatures.listSignatures({ page: toPageRequest(query) }, call),
-        ),
+      handler: (context) =>
+        servicePage(context, (page) => signatures.listSignatures({ page }, context.call)),
     }),
     defineRoute({
       ...common,

@@ -11,7 +11,7 @@ import { PreviewTemplateRequest, TemplateContent } from '@dak/contracts/mail';
 import { messageOf, sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { created } from './submissions';
 
@@ -37,10 +37,10 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
       responses: {
         200: { description: 'A page of templates', schema: pageOf(TemplateRecord) },
       },
-      handler: async ({ query, call, url }) => {
-        const request = { page: toPageRequest(query), alias: query.alias };
-        return servicePageReply(url, query, await templates.listTemplates(request, call));
-      },
+      handler: ({ query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          templates.listTemplates({ page, alias: query.alias }, call),
+        ),
     }),
     defineRoute({
       ...common,
@@ -127,10 +127,10 @@ export function templateRoutes({ templates }: Pick<MailClients, 'templates'>): R
           schema: pageOf(TemplateVersionRecord),
         },
       },
-      handler: async ({ params, query, call, url }) => {
-        const request = { id: params.id, page: toPageRequest(query) };
-        return servicePageReply(url, query, await templates.listTemplateVersions(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          templates.listTemplateVersions({ id: params.id, page }, call),
+        ),
     }),
     defineRoute({
       ...common,

@@ -9,7 +9,7 @@ import {
 } from '@dak/contracts/api';
 import { defineRoute, idParams, pageFields, pageOf, queryTime, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { WebhookClients } from './webhook-clients';
 
 const common = { tag: 'webhooks' } as const;
@@ -51,17 +51,20 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
       description: 'Newest first.',
       request: { params: idParams, query: listQuery },
       responses: { 200: { description: 'A page of deliveries', schema: pageOf(delivery) } },
-      handler: async ({ params, query, call, url }) => {
-        const request = {
-          endpointId: params.id,
-          page: toPageRequest(query),
-          states: listed(query.state),
-          eventTypes: listed(query.type),
-          since: dateOf(query.since),
-          until: dateOf(query.until),
-        };
-        return servicePageReply(url, query, await webhooks.listDeliveries(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          webhooks.listDeliveries(
+            {
+              endpointId: params.id,
+              page,
+              states: listed(query.state),
+              eventTypes: listed(query.type),
+              since: dateOf(query.since),
+              until: dateOf(query.until),
+            },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...common,
@@ -85,14 +88,17 @@ export function deliveryRoutes({ webhooks }: Pick<WebhookClients, 'webhooks'>): 
       description: 'Oldest first.',
       request: { params: deliveryParams, query: z.object(pageFields) },
       responses: { 200: { description: 'A page of attempts', schema: pageOf(attempt) } },
-      handler: async ({ params, query, call, url }) => {
-        const request = {
-          endpointId: params.id,
-          deliveryId: params.did,
-          page: toPageRequest(query),
-        };
-        return servicePageReply(url, query, await webhooks.listAttempts(request, call));
-      },
+      handler: ({ params, query, call, url }) =>
+        servicePage({ query, url }, (page) =>
+          webhooks.listAttempts(
+            {
+              endpointId: params.id,
+              deliveryId: params.did,
+              page,
+            },
+            call,
+          ),
+        ),
     }),
     defineRoute({
       ...common,

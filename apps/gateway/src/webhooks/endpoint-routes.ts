@@ -16,7 +16,7 @@ import type { CallOptions } from '@dak/platform/grpc';
 import type { RouteParts } from '../backend/backend';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
-import { servicePageReply, toPageRequest } from '../http/service-page';
+import { servicePage } from '../http/service-page';
 import type { WebhookClients } from './webhook-clients';
 
 const common = { tag: 'webhooks' } as const;
@@ -52,12 +52,8 @@ export function endpointRoutes(
       description: 'Regular users see their own; admins see all of the organization’s.',
       request: { query: z.object(pageFields) },
       responses: { 200: { description: 'A page of webhooks', schema: pageOf(webhook) } },
-      handler: async ({ query, call, url }) =>
-        servicePageReply(
-          url,
-          query,
-          await webhooks.listEndpoints({ page: toPageRequest(query) }, call),
-        ),
+      handler: (context) =>
+        servicePage(context, (page) => webhooks.listEndpoints({ page }, context.call)),
     }),
     defineRoute({
       ...common,

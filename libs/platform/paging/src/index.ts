@@ -8,4 +8,4 @@ export {
   type Page,
   type PageRequest,
 } from './page';
-export { jsonBytes, pageOf, pageWindow, type PageWindow } from './page-window';
+export { jsonBytes, listPage, pageOf, pageWindow, type PageWindow } from './page-window';

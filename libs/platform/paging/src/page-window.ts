@@ -51,6 +51,37 @@ export function pageOf<Row>(
   };
 }
 
+/** A list whose rows the service counts. */
+export interface CountedList<Row> {
+  readonly scope: CursorScope;
+  /** `limit` is one more than fits on the page, which tells whether there is a next one. */
+  readonly select: (
+    window: Pick<PageWindow, 'offset' | 'after'> & { limit: number },
+  ) => Promise<{ rows: readonly Row[]; total: number }>;
+  readonly recordOf: (row: Row) => unknown;
+  readonly positionOf: (row: Row) => CursorPosition;
+}
+
+/** The page that was asked for. @throws InvalidError as {@link pageWindow} does */
+export async function listPage<Row>(
+  cursorKey: Uint8Array,
+  request: PageRequest | undefined,
+  { scope, select, recordOf, positionOf }: CountedList<Row>,
+): Promise<Page> {
+  const window = pageWindow(cursorKey, scope, request);
+  const { offset, after, perPage } = window;
+  const { rows, total } = await select({ limit: perPage + 1, offset, after });
+  return pageOf(
+    cursorKey,
+    scope,
+    window,
+    rows,
+    { count: total, isEstimate: false },
+    (shown) => jsonBytes(shown.map((row) => recordOf(row))),
+    positionOf,
+  );
+}
+
 export function jsonBytes(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value), 'utf8');
 }

@@ -22,7 +22,7 @@ import {
 import { noteAudit, type AuditNote } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
-import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
+import { jsonBytes, listPage } from '@dak/platform/paging';
 import { isUniqueViolation } from '@dak/platform/postgres';
 import type { Label, Prisma } from '../../generated/prisma/client';
 import type { LabelDeps } from './label-deps';
@@ -30,33 +30,26 @@ import { requireMayRelease } from '../legal-hold';
 import { replaceLabel } from './replace-label';
 
 /** The labels that the organization has agreed on, by name. */
-export async function listLabels(
+export function listLabels(
   { models, cursorKey }: LabelDeps,
   request: ListLabelsRequest,
   { principal: { organizationId } }: CallContext,
 ): Promise<Page> {
-  const scope = { organizationId, list: 'labels', filter: {} };
-  const window = pageWindow(cursorKey, scope, request.page);
-  const after: Prisma.LabelWhereInput =
-    window.after === null ? {} : { name: { gt: String(window.after[0]) } };
-  const { rows, total } = await models.inTenant(organizationId, async ({ db }) => ({
-    total: await db.label.count({ where: { organizationId } }),
-    rows: await db.label.findMany({
-      where: { organizationId, ...after },
-      orderBy: { name: 'asc' },
-      skip: window.offset,
-      take: window.perPage + 1,
-    }),
-  }));
-  return pageOf(
-    cursorKey,
-    scope,
-    window,
-    rows,
-    { count: total, isEstimate: false },
-    (shown) => jsonBytes(shown.map(labelRecord)),
-    (row) => [row.name],
-  );
+  return listPage(cursorKey, request.page, {
+    scope: { organizationId, list: 'labels', filter: {} },
+    select: ({ limit, offset, after }) =>
+      models.inTenant(organizationId, async ({ db }) => ({
+        total: await db.label.count({ where: { organizationId } }),
+        rows: await db.label.findMany({
+          where: { organizationId, ...(after && { name: { gt: String(after[0]) } }) },
+          orderBy: { name: 'asc' },
+          skip: offset,
+          take: limit,
+        }),
+      })),
+    recordOf: labelRecord,
+    positionOf: ({ name }) => [name],
+  });
 }
 
 /** @throws ConflictError `label_exists` */

@@ -1,7 +1,7 @@
 import type { ListTemplatesRequest, ListTemplateVersionsRequest, Page } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
-import { jsonBytes, pageOf, pageWindow } from '@dak/platform/paging';
+import { listPage } from '@dak/platform/paging';
 import { loadTemplate } from './load-template';
 import { renderTemplateRecord, renderVersionRecord } from './template-record';
 import { selectTemplates, selectVersions } from './template-store';
@@ -12,61 +12,44 @@ interface ListDeps {
 }
 
 /** In order of making. */
-export async function listTemplates(
+export function listTemplates(
   { database, cursorKey }: ListDeps,
   request: ListTemplatesRequest,
   { principal: { organizationId } }: CallContext,
 ): Promise<Page> {
   const alias = request.alias ?? null;
-  const scope = { organizationId, list: 'templates', filter: { alias } };
-  const window = pageWindow(cursorKey, scope, request.page);
-  const after = window.after === null ? null : String(window.after[0]);
-  const { rows, total } = await database.inTenant(organizationId, (tx) =>
-    selectTemplates(
-      tx,
-      organizationId,
-      { alias },
-      { after, offset: window.offset, limit: window.perPage + 1 },
-    ),
-  );
-  return pageOf(
-    cursorKey,
-    scope,
-    window,
-    rows,
-    { count: total, isEstimate: false },
-    (shown) => jsonBytes(shown.map(renderTemplateRecord)),
-    (row) => [row.id],
-  );
+  return listPage(cursorKey, request.page, {
+    scope: { organizationId, list: 'templates', filter: { alias } },
+    select: ({ after, ...window }) =>
+      database.inTenant(organizationId, (tx) =>
+        selectTemplates(
+          tx,
+          organizationId,
+          { alias },
+          { ...window, after: after && String(after[0]) },
+        ),
+      ),
+    recordOf: renderTemplateRecord,
+    positionOf: ({ id }) => [id],
+  });
 }
 
 /** Newest first. @throws NotFoundError */
-export async function listTemplateVersions(
+export function listTemplateVersions(
   { database, cursorKey }: ListDeps,
-  request: ListTemplateVersionsRequest,
+  { id, page }: ListTemplateVersionsRequest,
   { principal: { organizationId } }: CallContext,
 ): Promise<Page> {
-  const { id } = request;
-  const scope = { organizationId, list: 'template-versions', filter: { id } };
-  const window = pageWindow(cursorKey, scope, request.page);
-  const before = window.after === null ? null : Number(window.after[0]);
-  const { rows, total } = await database.inTenant(organizationId, async (tx) => {
-    const template = await loadTemplate(tx, organizationId, id);
-    const { offset, perPage } = window;
-    const rows = await selectVersions(tx, organizationId, id, {
-      before,
-      offset,
-      limit: perPage + 1,
-    });
-    return { rows, total: template.version };
+  return listPage(cursorKey, page, {
+    scope: { organizationId, list: 'template-versions', filter: { id } },
+    select: ({ after, ...window }) =>
+      database.inTenant(organizationId, async (tx) => {
+        const { version } = await loadTemplate(tx, organizationId, id);
+        const before = after && Number(after[0]);
+        const rows = await selectVersions(tx, organizationId, id, { ...window, before });
+        return { rows, total: version };
+      }),
+    recordOf: renderVersionRecord,
+    positionOf: ({ version }) => [version],
   });
-  return pageOf(
-    cursorKey,
-    scope,
-    window,
-    rows,
-    { count: total, isEstimate: false },
-    (shown) => jsonBytes(shown.map(renderVersionRecord)),
-    (row) => [row.version],
-  );
 }
