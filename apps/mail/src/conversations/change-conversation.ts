@@ -12,7 +12,7 @@ import { renderConversation } from './render-conversation';
 import { saveConversations } from './save-conversations';
 import { loadConversation } from './visible-conversation-store';
 
-/** What a change makes of a conversation, before anything is stored. */
+/** A decided change of a conversation, not yet stored. */
 export interface Decision {
   /** What `after` is compared with, when deciding has itself stored a change. @default the row as loaded */
   before?: ConversationRow;

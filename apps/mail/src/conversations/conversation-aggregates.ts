@@ -1,7 +1,7 @@
 import type { AddressRecord, MessageRecord } from '@dak/contracts/api';
 import type { Participant } from './conversation-row';
 
-/** Of a message, what its conversation adds up. */
+/** A message's contribution to its conversation's totals. */
 export interface MessageFacts {
   id: string;
   /** RFC 3339 UTC with milliseconds, so that text order is time order. */
@@ -31,7 +31,7 @@ export interface ConversationAggregates {
   last_inbound_at: string | null;
   last_outbound_at: string | null;
   first_response_at: string | null;
-  /** The oldest inbound message that nobody has answered. */
+  /** The oldest unanswered inbound message. */
   waiting_since: string | null;
   participants: Participant[];
   system_labels: string[];
@@ -81,7 +81,7 @@ export function isNext(
   );
 }
 
-/** Messages must come in order of `sort_at`, `id`; `mailboxAddress` tells our side from the other. */
+/** Messages must come in order of `sort_at`, `id`; `mailboxAddress` distinguishes our side from the other. */
 export function appendMessage(
   state: ConversationAggregates,
   message: MessageFacts,
@@ -94,7 +94,7 @@ export function appendMessage(
     attachment_count: state.attachment_count + message.attachment_count,
     size_bytes: state.size_bytes + message.size_bytes,
   };
-  // Notes and mail that has not left count, but nobody has been written to yet.
+  // Notes and unsent mail count, but have no recipients yet.
   if (message.direction === 'internal_note' || !isReleased(message)) {
     return { ...counted, system_labels: systemLabels(counted, message) };
   }
@@ -176,7 +176,7 @@ function withParticipants(
       return;
     }
     const name = present.name === '' ? address.name : present.name;
-    // Whoever is written to or writes is more than somebody in copy.
+    // Senders and direct recipients rank before recipients in copy.
     const stronger = present.role === 'cc' ? actual : present.role;
     if (name !== present.name || stronger !== present.role) {
       byEmail.set(email, { email, name, role: stronger });

@@ -35,7 +35,7 @@ const VISIBLE_FIELDS = [
   'metadata',
 ] as const satisfies (keyof ConversationRow)[];
 
-/** What a change means to whoever looks at the conversation; a new one has changes from null. */
+/** The visible changes of a conversation; a new one has changes from null. */
 export function changedFields(
   before: ConversationRow | null,
   after: ConversationRow,

@@ -4,7 +4,7 @@ import type { ConversationStatus } from './conversation-row';
 export const REOPEN_WINDOW_DAYS = 14;
 const DAY = 86_400_000;
 
-/** What the status machine reads and decides; times are RFC 3339 UTC. */
+/** Input and output of the status machine; times are RFC 3339 UTC. */
 export interface StatusState {
   status: ConversationStatus;
   status_before_snooze: ConversationStatus | null;
@@ -14,7 +14,7 @@ export interface StatusState {
   assignee_type: 'user' | 'agent' | null;
 }
 
-/** Of a message, what decides about the status. */
+/** The facts of a message that decide about the status. */
 export interface StatusMessage {
   direction: 'inbound' | 'outbound' | 'internal_note';
   /** Reports, automatic replies, anything with Auto-Submitted: never changes a status. */
@@ -23,7 +23,7 @@ export interface StatusMessage {
   isReleased: boolean;
 }
 
-/** Inbound mail of a person needs somebody; our answer puts the ball on the other side. */
+/** A person's mail needs an answer; after our reply, the other side is next. */
 export function statusAfterMessage<S extends StatusState>(state: S, message: StatusMessage): S {
   if (message.direction === 'internal_note' || message.isAutomatic) return state;
   if (message.direction === 'inbound') return afterInbound(state);
@@ -99,7 +99,7 @@ export function canSnooze(from: ConversationStatus): boolean {
   return from === 'open' || from === 'pending' || from === 'waiting' || from === 'snoozed';
 }
 
-/** Also moves an existing snooze. `until` null: until somebody replies. */
+/** Also moves an existing snooze. `until` null: until a reply arrives. */
 export function snoozed<S extends StatusState>(
   state: S,
   until: string | null,

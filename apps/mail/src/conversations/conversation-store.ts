@@ -3,13 +3,13 @@ import { storable } from '../db/sql-parameters';
 import type { MessageFacts } from './conversation-aggregates';
 import { CONVERSATION, CONVERSATION_COLUMNS, type ConversationRow } from './conversation-row';
 
-/** A conversation with the address of its mailbox, which tells our side from the other. */
+/** A conversation with the address of its mailbox, which distinguishes our side from the other. */
 export interface LockedConversation extends ConversationRow {
   mailbox_address: string;
 }
 
 /**
- * Takes `count` numbers in a short transaction of its own, so that the organization's row is never
+ * Takes `count` numbers in a separate short transaction, so that the organization's row is never
  * locked for the length of a batch; numbers that are not used leave gaps. It is not flushed: whatever
  * is stored under a number is committed later and brings it to disk too.
  */
@@ -80,7 +80,7 @@ export async function updateConversations(
   );
 }
 
-/** What the aggregates of these conversations are made of; not in order. */
+/** The facts from which these conversations' totals are computed; unordered. */
 export async function selectMessageFacts(
   tx: SqlExecutor,
   organizationId: string,

@@ -4,8 +4,8 @@ import type { ConversationRow } from './conversation-row';
 import { loadConversation } from './visible-conversation-store';
 
 /**
- * Whoever is in the department of a conversation may send there. So to give it one, to change or to take
- * it away needs that level: else a caller who may write could raise themselves.
+ * Members of a conversation's department may send there. So setting, changing or removing it
+ * requires that level; otherwise a caller with write access could raise their own.
  * @throws ForbiddenError `missing_access`
  */
 export async function requireDepartmentAccess(

@@ -10,7 +10,7 @@ export function labelName(field: string, name: string): string {
 }
 
 /**
- * Labels after a change; what is both added and removed is removed.
+ * Labels after a change; labels both added and removed are removed.
  * @throws InvalidError when there would be more than {@link MAX_LABELS}
  */
 export function changedLabels(

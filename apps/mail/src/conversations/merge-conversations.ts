@@ -97,7 +97,7 @@ async function lockTargets(
   return [...seen.values()].filter((row) => row.merged_into_id === null);
 }
 
-/** Workflow state of the whole: somebody has to act if any part said so, and spam only if all parts are. */
+/** Combined workflow state: open if any part is open, and spam only if all parts are. */
 function mergedState(
   rows: readonly LockedConversation[],
   kept: LockedConversation,

@@ -18,7 +18,7 @@ export interface Revision {
 }
 
 /**
- * Adds conversations up anew after the status of stored messages changed, and moves their status on.
+ * Recomputes conversations after stored messages changed status, and updates their status.
  * Call it in the transaction of the change, after it.
  */
 export async function reviseConversations(
@@ -73,7 +73,7 @@ function moved(row: ConversationRow, event: Revision['event'], at: string): Conv
         isReleased: true,
       });
     case 'withdrawn':
-      // Nothing of it ever left or came: nobody waits for anything.
+      // It has no sent or received mail, so nothing is pending.
       if (row.last_message_id === null && row.scheduled_count === 0) {
         return withStatus(row, 'resolved', at);
       }

@@ -7,18 +7,18 @@ import type { ConversationRow } from './conversation-row';
 import { insertConversations, updateConversations } from './conversation-store';
 import { appendMailEvents, conversationUpdatedEvent, type EventFacts } from './mail-events';
 
-/** One conversation before and after; whoever made `before` holds its row lock. */
+/** One conversation before and after a change; the reader of `before` holds its row lock. */
 export interface ConversationChange {
   /** Null for a new conversation. */
   before: ConversationRow | null;
   after: ConversationRow;
-  /** Of the `conversation.updated` event. */
+  /** Reason in the `conversation.updated` event. */
   reason: string;
   actor: Actor;
   activity: readonly ActivityEntry[];
   /** The event that led to this change, where one did. */
   cause?: EventCause;
-  /** Of what led to this change, for its events. @default that of the span around the write */
+  /** Trace context of the change's cause, for its events. @default that of the span around the write */
   traceparent?: string | null | undefined;
   /** Events of messages in it; they are numbered before `conversation.updated`. */
   messageEvents?: readonly MessageEvent[];

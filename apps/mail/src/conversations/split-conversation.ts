@@ -11,7 +11,7 @@ export interface Split {
   /** Some of its messages, never all. */
   messageIds: readonly string[];
   newConversationId: string;
-  /** Of `allocateConversationNumbers`. */
+  /** From `allocateConversationNumbers`. */
   newNumber: number;
 }
 

@@ -16,7 +16,7 @@ export interface LoadOptions {
 
 /**
  * The conversation, if the caller may use it for `access`. A merged one is read as the conversation that
- * it went into, by what the caller may do there; changing it is refused.
+ * it was merged into, subject to the caller's rights there; changing it is refused.
  * @throws NotFoundError when it does not exist, its mailbox is deleted, or it is not visible to the caller
  * @throws ForbiddenError when the caller sees it but has a lower access level
  * @throws ConflictError `conversation_merged` when `access` is not `read` and it was merged into another

@@ -6,7 +6,7 @@ import { RESTORE_DAYS } from './mailbox';
 import { MAILBOX, MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
 import { mailboxIsOpen, type Access } from './visibility-store';
 
-/** What a mailbox record shows besides its own row. */
+/** Data of a mailbox record beyond its own row. */
 export interface MailboxDetails {
   id: string;
   department_ids: string[];
@@ -224,7 +224,7 @@ export async function selectAssignments(
   return { users, department_ids: departments.map((row) => row.department_id) };
 }
 
-/** What is left out stays as it is. */
+/** Absent fields stay unchanged. */
 export async function replaceAssignments(
   { db }: MailTransaction,
   organizationId: string,

@@ -22,7 +22,7 @@ const ATEXT = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
  * An address that other hosts can write to: dot-atom local part of at most 64 octets, domain of LDH
  * labels, 254 octets in all (RFC 5321 §4.1.2, §4.5.3.1). Lower case; a domain in another script becomes
  * its A-labels (RFC 5890).
- * @throws InvalidError naming what is wrong
+ * @throws InvalidError naming the fault
  */
 export function mailboxAddress(text: string): string {
   const at = text.lastIndexOf('@');
@@ -42,7 +42,7 @@ export function mailboxAddress(text: string): string {
   return address;
 }
 
-/** What is stored may be older than a setting. */
+/** A stored row may be older than a setting. */
 export function settingsOf(row: Pick<MailboxRow, 'settings'>): MailboxSettings {
   return { ...DEFAULT_MAILBOX_SETTINGS, ...row.settings };
 }

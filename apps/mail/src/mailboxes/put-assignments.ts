@@ -14,7 +14,7 @@ import {
 } from './mailbox-store';
 import { requireMailbox } from './visibility-store';
 
-/** Replaces who sees the mailbox, and what they may do there. */
+/** Replaces the mailbox's assignments and their access levels. */
 export async function putAssignments(
   { models, clock }: MailboxDeps,
   request: PutAssignmentsRequest,

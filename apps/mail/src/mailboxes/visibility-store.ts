@@ -10,7 +10,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { SqlParameters } from '../db/sql-parameters';
 import { MAILBOX_COLUMNS, type MailboxRow } from './mailbox-row';
 
-/** What a caller may do in a mailbox; each level includes the ones before it. */
+/** Access levels of a mailbox; each includes the ones before it. */
 export type Access = (typeof ACCESS_LEVELS)[number];
 
 /** The levels that suffice for `access`. */
@@ -20,7 +20,7 @@ export function levelsFrom(access: Access): Access[] {
 
 /**
  * SQL condition: the mailbox `mailboxId` (an SQL expression) is open to the caller for `access`.
- * Whether the mailbox is deleted is a question of its own.
+ * Whether the mailbox is deleted must be checked separately.
  */
 export function mailboxIsOpen(
   principal: Principal,

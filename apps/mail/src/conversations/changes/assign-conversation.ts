@@ -9,7 +9,7 @@ import { loadConversation } from '../visible-conversation-store';
 import { decideAssignment } from './decide-changes';
 import { parseAssignment } from './parse-changes';
 
-/** Gives the conversation to somebody, with a note for them if the caller wrote one. */
+/** Assigns the conversation, with the caller's note if there is one. */
 export async function assignConversation(
   deps: ConversationDeps,
   request: AssignConversationRequest,

@@ -28,7 +28,7 @@ const STATUS_OF: Partial<Record<ErrorKind, number>> = {
   refused: 422,
 };
 
-/** One action on many conversations, in one transaction; what is refused for one does not stop the others. */
+/** One action on many conversations, in one transaction; a refusal of one does not stop the others. */
 export async function changeConversations(
   { database, clock }: ConversationDeps,
   request: ChangeConversationsRequest,
@@ -75,7 +75,7 @@ function decisionOf({ action }: ChangeConversationsRequest): Decide {
       const changes = parseUpdate(action.value);
       return async (tx, principal, row, now) => {
         const decision = decideUpdate(row, changes, now);
-        // Before anything is stored: what is refused here leaves the transaction standing.
+        // Before anything is stored, so that a refusal does not abort the transaction.
         await requireDepartmentAccess(tx, principal, row, decision.after);
         const { unread } = changes;
         if (unread === undefined) return decision;

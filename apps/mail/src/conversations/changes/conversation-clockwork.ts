@@ -21,7 +21,7 @@ export async function wakeSnoozed(database: Database, now: number): Promise<numb
   );
 }
 
-/** Closes what has been resolved for longer than the reopen window. @returns how many */
+/** Closes conversations resolved for longer than the reopen window. @returns how many */
 export async function closeResolved(database: Database, now: number): Promise<number> {
   const before = now - REOPEN_WINDOW_DAYS * DAY;
   const due = await selectResolvedBefore(database, new Date(before).toISOString(), BATCH);

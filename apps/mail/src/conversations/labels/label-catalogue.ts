@@ -125,7 +125,7 @@ export async function updateLabel(
   return labelDocument(after);
 }
 
-/** Takes it from the conversations, and at last from the catalogue, so that what was interrupted can be repeated. */
+/** Removes it from the conversations first and from the catalogue last, so that an interrupted removal can be repeated. */
 export async function deleteLabel(
   deps: LabelDeps,
   request: DeleteLabelRequest,
@@ -169,7 +169,7 @@ function labelRecord(row: Label): LabelRecord {
   };
 }
 
-/** What the organization has agreed on is changed by its admins; whoever may write puts labels on conversations. */
+/** Only admins change the organization's catalogue; callers with write access put labels on conversations. */
 function requireAdmin(principal: Principal): void {
   if (seesWholeOrganization(principal)) return;
   throw new ForbiddenError(

@@ -18,7 +18,7 @@ export function isFinal(state: DeliveryState): boolean {
 export const PRIORITIES = { person: 0, program: 1, automatic: 2 } as const;
 
 /**
- * What a message shows for its deliveries: what is still open before what is done, trouble before
+ * A message's state from its deliveries: unfinished ones before finished ones, failures before
  * success.
  */
 export function summarizeStates(states: readonly DeliveryState[]): DeliveryState {

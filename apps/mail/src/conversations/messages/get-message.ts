@@ -37,7 +37,7 @@ export async function getMessage(
 }
 
 /**
- * The message as it came or went (RFC 5322), without blind copies for who may not send; that it was read is noted.
+ * The raw message (RFC 5322), without blind copies for callers who may not send; reading it is recorded.
  * @throws NotFoundError also for notes, which have none
  */
 export async function* getRawMessage(

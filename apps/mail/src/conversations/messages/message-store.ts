@@ -147,7 +147,7 @@ function toColumns(organizationId: string, message: NewMessage, at: string): obj
   };
 }
 
-/** Of all inbound messages of a conversation. @returns how many changed */
+/** Sets it on all inbound messages of a conversation. @returns how many changed */
 export async function setUnread(
   tx: SqlExecutor,
   organizationId: string,

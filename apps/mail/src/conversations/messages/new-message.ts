@@ -56,9 +56,9 @@ export interface NewMessage {
   attachments: readonly NewAttachment[];
   /** Imported mail does not change the status of a conversation that exists. */
   imported: boolean;
-  /** What a delivery status notification says, per recipient. */
+  /** Results of a delivery status notification, per recipient. */
   bounces?: readonly NewBounce[];
-  /** What a feedback report says. */
+  /** A parsed feedback report. */
   complaint?: NewComplaint | null;
   /** W3C trace context, for its events. */
   traceparent?: string | null;
@@ -88,7 +88,7 @@ export interface NewComplaint {
   blindCopy?: boolean;
 }
 
-/** What is shown, and what only deciding about automatic mail asks for. */
+/** Displayed kinds, and facts needed only to decide about automatic mail. */
 export type MessageFlags = Partial<MessageRecord['flags']> & {
   /** An automatic answer could loop or annoy (RFC 3834 §2). */
   no_auto_reply?: boolean;
@@ -101,7 +101,7 @@ export type NewMessageConversation =
   | {
       kind: 'new';
       id: string;
-      /** Of `allocateConversationNumbers`. */
+      /** From `allocateConversationNumbers`. */
       number: number;
       /** The closed conversation that this one continues. */
       linkedConversationId?: string | null;

@@ -34,7 +34,7 @@ import type { NewMessage } from './new-message';
 import { reportEvents } from './report-events';
 
 export interface RecordedMessage {
-  /** Of the stored message; with `isDuplicate` that of the one that was there before. */
+  /** Id of the stored message; with `isDuplicate`, of the existing one. */
   id: string;
   conversationId: string;
   mailboxId: string;
@@ -182,7 +182,7 @@ function isAnswer({ direction, kind, imported }: NewMessage): boolean {
   return direction === 'inbound' && !imported && ['human', 'list'].includes(kind ?? 'human');
 }
 
-/** Mail that belongs between older mail is rare (imports, late delivery): those conversations are added up anew. */
+/** Mail that belongs between older mail is rare (imports, late delivery): those conversations are recomputed. */
 async function recompute(
   tx: SqlExecutor,
   organizationId: string,
@@ -283,7 +283,7 @@ function withoutAddress(row: LockedConversation) {
   return conversation;
 }
 
-/** `imported` where an archive alone changes the conversation: that is told to no webhook. */
+/** `imported` where an archive alone changes the conversation: no webhook is notified. */
 function reasonOf(
   known: LockedConversation | null,
   messages: readonly NewMessage[],

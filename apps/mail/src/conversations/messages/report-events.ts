@@ -3,7 +3,7 @@ import { mailEvent, type EventFacts } from '../mail-events';
 import type { NewMessage } from './new-message';
 
 /**
- * Events of what a report says, after the one that it has been received: one per recipient of a
+ * Events for a report's contents, after the event of its arrival: one per recipient of a
  * delivery status notification, one per complaint. An imported report is history and says nothing.
  */
 export function reportEvents(

@@ -8,7 +8,7 @@ import { parseRequest } from '@dak/contracts/requests';
 import type { Principal } from '@dak/kernel';
 import type { ConversationStatus, Disposition } from '../conversation-row';
 
-/** What a list of conversations is narrowed to; null = not narrowed. */
+/** Filters of a list of conversations; null = no filter. */
 export interface ConversationFilter {
   mailboxId: string | null;
   statuses: ConversationStatus[] | null;

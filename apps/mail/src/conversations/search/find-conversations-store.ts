@@ -149,7 +149,7 @@ async function walkTo(
   };
 }
 
-/** What was typed may be the number of a conversation. */
+/** The query may be the number of a conversation. */
 function numberIn(typed: string): number | null {
   const digits = /^#?(\d{1,15})$/.exec(typed)?.[1];
   return digits === undefined ? null : Number(digits);

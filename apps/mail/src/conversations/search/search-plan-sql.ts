@@ -12,7 +12,7 @@ import type { TextQuery } from './text-query';
 
 /**
  * How a search reads: `walk` tests the messages of the first conversations of the list, `index` asks the
- * inverted index. Whichever it is, only what the caller sees and the filter lets through is found.
+ * inverted index. Whichever it is, it finds only conversations that the caller sees and the filter passes.
  */
 export type SearchPlan =
   | {
@@ -21,7 +21,7 @@ export type SearchPlan =
       most: number;
       /** These are all; else the words are so common that the first ones are enough. */
       isComplete: boolean;
-      /** Share of the conversations looked at that have the words. */
+      /** Share of the examined conversations that have the words. */
       share: number;
     }
   | {
@@ -30,7 +30,7 @@ export type SearchPlan =
       indexed: string;
       /** Text of the tsquery that is tested on what it finds; null = `indexed` says it all. */
       whole: string | null;
-      /** Messages that it may find; when there are so many, {@link walkInstead}. */
+      /** Messages that it may find; at this many, {@link walkInstead}. */
       most: number;
       share: number;
     };
@@ -41,7 +41,7 @@ export type WalkPlan = Extract<SearchPlan, { kind: 'walk' }>;
 export interface SearchLimits {
   /** Conversations of which the messages are tested to learn how common the words are. */
   probed: number;
-  /** A list of up to so many conversations, with up to so many messages, is walked through. */
+  /** A list of up to this many conversations, with up to this many messages, is walked. */
   complete: number;
   completeMessages: number;
   /** Words in this share of the messages at least are common. */
@@ -117,7 +117,7 @@ export function walkInstead({ share }: IndexPlan): WalkPlan {
   return { kind: 'walk', most: MOST_WALKED, isComplete: false, share };
 }
 
-/** The rarest words, and the mailboxes; whatever is left out is tested on what they find. */
+/** The rarest words, and the mailboxes; the other words are tested on the results. */
 export function indexQuery(
   { text, terms }: TextQuery,
   { by_term: counts, tested, mailboxes }: Pick<Probe, 'by_term' | 'tested' | 'mailboxes'>,
@@ -191,7 +191,7 @@ async function takeProbe(
   return rows[0]!;
 }
 
-/** The mailboxes that may hold what the caller sees: assigned ones, and those with conversations of their departments. */
+/** The mailboxes with conversations the caller may see: assigned ones, and those with conversations of their departments. */
 function mailboxesSql(statement: ListStatement, filter: ConversationFilter): string {
   const { principal, organization } = statement;
   if (filter.mailboxId !== null) return `array[${statement.add(filter.mailboxId)}::uuid]`;

@@ -16,7 +16,7 @@ export interface Hit {
   preview: string;
   at: string;
   score: number;
-  /** With `<mark>` around what was found; the rest is escaped for HTML. */
+  /** With `<mark>` around matches; the rest is HTML-escaped. */
   subject_mark: string;
   text_mark: string;
 }

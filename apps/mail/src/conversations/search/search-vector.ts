@@ -30,7 +30,7 @@ const MAX_POSITION = 16_383;
 const MAX_OCCURRENCES = 64;
 
 /**
- * The message as the text of a PostgreSQL tsvector. Every word has a position of its own; a token of several
+ * The message as the text of a PostgreSQL tsvector. Every word has its own position; a token of several
  * words is there besides, where its first word is. Organization and mailbox are lexemes of it, so that a
  * search reads nothing of other tenants. To take the text apart here costs a tenth of what `to_tsvector` takes.
  */

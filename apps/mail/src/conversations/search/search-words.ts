@@ -1,6 +1,6 @@
 interface Patterns {
   tokens: RegExp;
-  /** The same where there is no at sign; to look for addresses takes most of the time. */
+  /** The same where there is no at sign; matching addresses takes most of the time. */
   tokensButAddresses: RegExp;
   words: RegExp;
 }

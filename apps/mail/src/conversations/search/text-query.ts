@@ -15,7 +15,7 @@ export interface TextQuery {
 }
 
 /**
- * What a person typed, as a PostgreSQL tsquery. Without operators every word must occur as the
+ * A user's search text as a PostgreSQL tsquery. Without operators every word must occur as the
  * beginning of a word of the message, so that `meer` finds Meera and `customer.example` finds the
  * address; words of one or two letters are whole ones. With operators as web searches have them: "words in
  * a row", `or` (binds less than a blank), and a minus for what must not occur; words are whole ones

@@ -40,7 +40,7 @@ export async function detachOrphans(
   return moved;
 }
 
-/** Of each thread in the conversation that falls apart, all but the part that holds a former parent. */
+/** Of each thread that falls apart, all parts except the one with a former parent. */
 function partsToMove(
   rows: readonly MemberRow[],
   orphans: readonly Reattachment[],

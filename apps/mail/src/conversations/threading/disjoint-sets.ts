@@ -2,7 +2,7 @@
 export class DisjointSets {
   readonly #parents = new Map<string, string>();
 
-  /** The representative of the set that holds `member`, which becomes a set of its own when new. */
+  /** The representative of the set that holds `member`, which becomes a new set if unknown. */
   find(member: string): string {
     let current = member;
     for (;;) {

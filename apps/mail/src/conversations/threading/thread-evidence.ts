@@ -1,7 +1,7 @@
 import type { Address } from '@dak/formats/rfc5322';
 
 /**
- * What the subject fallback of threading compares of two messages, as 32-bit hashes: it is stored
+ * The facts of two messages that threading's subject fallback compares, as 32-bit hashes: it is stored
  * with each message, and neither names nor words can be read back from it.
  */
 export interface ThreadEvidence {
@@ -12,7 +12,7 @@ export interface ThreadEvidence {
   correspondents: readonly number[];
   /** Addresses and names in attribution lines and quoted headers: whose mail is quoted. */
   mentioned: readonly number[];
-  /** Runs of words of what the author wrote now. */
+  /** Runs of words of the author's new text. */
   ownWords: readonly number[];
   /** Runs of words that are only in the quoted mail. */
   quotedWords: readonly number[];
@@ -60,7 +60,7 @@ export function threadEvidence(input: EvidenceInput): ThreadEvidence {
   };
 }
 
-/** A list that puts itself into From leaves only the name to tell its authors apart. */
+/** A list that puts itself into From leaves only the name to distinguish its authors. */
 function authorHash(author: Address | undefined, impersonal: ReadonlySet<string>): number {
   if (author === undefined) return hash('');
   const address = author.address.toLowerCase();
@@ -96,7 +96,7 @@ function mentions(text: string): number[] {
   return unique(found);
 }
 
-/** Of an address or a Message-ID in the line above a quotation. */
+/** Hash of an address or a Message-ID in the line above a quotation. */
 export function mentionHash(text: string): number {
   return hash(text.toLowerCase());
 }
@@ -142,7 +142,7 @@ function words(text: string): string[] {
   );
 }
 
-/** Runs of words instead of lines, because a quoting program wraps lines anew. */
+/** Runs of words instead of lines, because quoting programs rewrap lines. */
 function runsOfWords(text: string): Set<number> {
   const hashes = words(text).map(hash);
   const runs = new Set<number>();

@@ -223,7 +223,7 @@ function memoryOf(
   for (const message of messages) {
     const conversationId = placements.get(message.id)!.id;
     for (const key of sharedKeys(message)) {
-      // Who has an id is looked up among the messages themselves.
+      // Owners of ids are looked up among the messages themselves.
       if (key.startsWith('own ') || known.get(key) === conversationId) continue;
       refs.set(key, conversationId);
     }

@@ -9,7 +9,7 @@ import {
   type ThreadMessage,
 } from './threading';
 
-/** What is already stored and touches the new messages. */
+/** Stored data related to the new messages. */
 export interface Surroundings {
   owners: readonly OwnerRow[];
   /** Conversations by key of `sharedKeys`. */

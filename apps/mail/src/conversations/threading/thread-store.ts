@@ -3,7 +3,7 @@ import { insertOfRows, type SqlExecutor } from '@dak/platform/postgres';
 import { storable } from '../../db/sql-parameters';
 import type { ThreadMessage } from './threading';
 
-/** What others may be attached to by subject or series, or may be attached anew: a stored {@link ThreadMessage}. */
+/** A stored {@link ThreadMessage} that others may be attached to by subject or series, or that may be reattached. */
 export interface StoredEvidence {
   message_id: string;
   conversation_id: string;
@@ -17,7 +17,7 @@ export interface StoredEvidence {
   is_orphan: boolean;
   parent_id: string | null;
   parent_score: number;
-  /** Of the parent; null without one. */
+  /** Id of the parent; null without one. */
   parent_dated_at: string | null;
   parent_content_hash: string | null;
   author: number;
@@ -28,7 +28,7 @@ export interface StoredEvidence {
   quoted_words: number[];
 }
 
-/** A stored message with a Message-ID that somebody asks for. */
+/** A stored message with a referenced Message-ID. */
 export interface OwnerRow {
   conversation_id: string;
   message_id_header: string;
@@ -71,7 +71,7 @@ export interface ConversationState {
   linked_conversation_id: string | null;
 }
 
-/** Candidates of one subject beyond this are not looked at: machines that write alike by the thousand. */
+/** Further candidates of one subject are ignored: machines send thousands of similar mails. */
 const MAX_CANDIDATES = 2000;
 
 export function keyHash(key: string): Buffer {
@@ -132,15 +132,15 @@ export async function selectRefs(
   return new Map(rows.map((row) => [byHash.get(row.hash)!, row.conversation_id]));
 }
 
-/** What is remembered of new messages of one mailbox. */
+/** Threading facts stored for new messages of one mailbox. */
 export interface ThreadMemory {
   mailboxId: string;
   /** Conversation by key. */
   refs: ReadonlyMap<string, string>;
   messages: readonly (ThreadMessage & { isOrphan: boolean })[];
-  /** Of orphans among the new messages. */
+  /** Evidence of orphans among the new messages. */
   parents: ReadonlyMap<string, EvidenceParent>;
-  /** Of orphans that were stored before. */
+  /** Evidence of stored orphans. */
   changedParents: ReadonlyMap<string, EvidenceParent>;
 }
 
@@ -240,7 +240,7 @@ export function evidenceHash(text: string): string {
   return keyHash(text).subarray(0, 8).toString('hex');
 }
 
-/** Outbound messages are stored without evidence; what they say is compared as it is. */
+/** Outbound messages are stored without evidence; their text is compared directly. */
 export async function selectOutbound(
   tx: SqlExecutor,
   organizationId: string,

@@ -7,7 +7,7 @@ import { mentionHash, type ThreadEvidence } from './thread-evidence';
  * here knows which message came first, so the result is the same for every order of arrival.
  */
 export interface ThreadMessage {
-  /** Of the stored message. */
+  /** Id of the stored message. */
   id: string;
   messageId: string | null;
   inReplyTo: string | null;
@@ -27,7 +27,7 @@ export interface ThreadMessage {
   evidence: ThreadEvidence;
 }
 
-/** What the relations by identifier look at. */
+/** Facts for relations by identifier. */
 export type LinkedMessage = Pick<
   ThreadMessage,
   | 'id'
@@ -49,13 +49,13 @@ const CLOCK_SKEW_MS = 10 * 60 * 1000;
 /** Some clocks are set to the wrong zone: who quotes a message has seen it, whatever the Date says. */
 export const ZONE_SKEW_MS = 16 * 3600 * 1000;
 
-/** Runs of words that must be quoted before the quotation counts, and before nobody doubts it. */
+/** Quoted runs of words for a quotation to count, and for it to be certain. */
 const MIN_QUOTED_RUNS = 2;
 const CERTAIN_QUOTED_RUNS = 4;
-/** Of a message without a reply mark that does not name whom it quotes. */
+/** The same for a message without a reply mark that names no quoted author. */
 const UNMARKED_QUOTED_RUNS = 8;
 const MAX_QUOTED_SCORE = 500;
-/** The line above a quotation may give the Message-ID of what is quoted. */
+/** The line above a quotation may contain the quoted Message-ID. */
 const NAMED_ID_SCORE = 2000;
 const QUOTE_SCORE = 1000;
 const MENTION_SCORE = 500;
@@ -66,11 +66,11 @@ const SERIES_SCORE = 50;
 /** Quoted runs of words by which a message is a reply whatever its subject says: some lists strip the mark. */
 const QUOTING_RUNS = 4;
 
-/** `Pumps (was: Re: Valves)`: whoever changes the subject of a thread says what it was. */
+/** `Pumps (was: Re: Valves)`: the new subject of a thread names the former one. */
 const FORMER_SUBJECT =
   /\s*(?:[([]\s*(?:was|war)\b\s*:?|[,;–-]?\s(?:was|war):)\s*(.+?)[)\]\s.…]*$/iu;
 
-/** Base subjects are compared without case, and without what they were before. */
+/** Base subjects are compared without case, and without former subjects. */
 export function foldSubject(baseSubjectText: string): string {
   const text = folded(baseSubjectText);
   return text.replace(FORMER_SUBJECT, '') || text;
@@ -125,7 +125,7 @@ export function hasWeakReferences(message: LinkedMessage): boolean {
 
 /**
  * Identifiers that connect all messages that have them. An id that a message refers to connects even
- * when nobody has that message: the replies to a lost message are one thread.
+ * even if that message is missing: the replies to a lost message are one thread.
  */
 export function sharedKeys(message: LinkedMessage): string[] {
   const keys = new Set<string>();
@@ -161,7 +161,7 @@ function weakMentionKey(id: string, subject: string): string {
   return `weak ${id} ${subject}`;
 }
 
-/** What the choice of a parent looks at. */
+/** Facts for choosing a parent. */
 export type ParentFacts = Pick<
   ThreadMessage,
   | 'id'
@@ -175,7 +175,7 @@ export type ParentFacts = Pick<
   | 'evidence'
 > & {
   isOrphan: boolean;
-  /** We have sent it: who is to answer is known. */
+  /** Sent by this mailbox, so its recipients are known. */
   isOutbound: boolean;
 };
 

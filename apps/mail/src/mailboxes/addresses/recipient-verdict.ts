@@ -5,13 +5,13 @@ export interface RecipientTarget {
 }
 
 /**
- * The answer to RCPT, decided before any content is taken so that nobody is accepted and bounced
+ * The answer to RCPT, decided before any content is accepted, so that no recipient is accepted and bounced
  * later (backscatter). `text`, where given, replaces the default sentence of the reply.
  */
 export type RecipientVerdict =
   /** 250 2.1.5 */
   | { readonly kind: 'deliver'; readonly target: RecipientTarget }
-  /** 550 5.1.1: nobody has this address */
+  /** 550 5.1.1: no mailbox has this address */
   | { readonly kind: 'unknown' }
   /** 550 5.2.1: the mailbox exists and is switched off */
   | { readonly kind: 'disabled' }

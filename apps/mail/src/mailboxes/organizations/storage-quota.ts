@@ -2,20 +2,20 @@ import { RefusedError } from '@dak/kernel';
 import type { Database } from '@dak/platform/postgres';
 import { findRoom } from './storage-store';
 
-/** How long what was found counts: so long mail goes on coming in after the limit is reached. */
+/** How long a result is used: mail is still accepted this long after the limit is reached. */
 const KEEP_MS = 1_000;
 const MOST_KEPT = 10_000;
 
 export interface StorageQuota {
   /** Whether the organization keeps as much as it may. */
   isFull(organizationId: string): Promise<boolean>;
-  /** @throws RefusedError `storage_full` when so many bytes more do not fit */
+  /** @throws RefusedError `storage_full` when these bytes do not fit */
   requireRoom(organizationId: string, bytes: number): Promise<void>;
 }
 
 /**
- * The limit on what an organization keeps: its mail as it came or went, and files uploaded for later
- * mail. What is kept is the sum of tallies, which is looked up once in {@link KEEP_MS} at most.
+ * The limit on an organization's storage: its raw mail, and files uploaded for later
+ * mail. Usage is the sum of tallies, queried at most once in {@link KEEP_MS}.
  */
 export function createStorageQuota(database: Database): StorageQuota {
   const kept = new Map<string, { room: Promise<number>; until: number }>();
@@ -36,7 +36,7 @@ export function createStorageQuota(database: Database): StorageQuota {
   };
 }
 
-/** As {@link StorageQuota.requireRoom}, looked up now. @throws RefusedError `storage_full` */
+/** As {@link StorageQuota.requireRoom}, with current usage. @throws RefusedError `storage_full` */
 export async function requireRoom(
   database: Database,
   organizationId: string,

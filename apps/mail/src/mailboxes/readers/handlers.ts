@@ -3,7 +3,7 @@ import type { CallContext, Handlers } from '@dak/platform/grpc';
 import type { Database } from '@dak/platform/postgres';
 import { findReaders } from './find-readers';
 
-/** Who may read what; registered for services alone. */
+/** Read permissions; only services may call these. */
 export function createVisibilityHandlers(deps: {
   database: Database;
 }): Handlers<typeof VisibilityServiceService, CallContext> {

@@ -3,7 +3,7 @@ import type { SqlExecutor } from '@dak/platform/postgres';
 import { requireMailbox } from '../visibility-store';
 
 /**
- * The signature of a mailbox is changed by whoever may write there; one for the whole organization
+ * The signature of a mailbox may be changed by users with write access; one for the whole organization
  * with the scope brand.manage.
  * @throws NotFoundError, ForbiddenError
  */

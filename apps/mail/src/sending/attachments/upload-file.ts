@@ -43,7 +43,7 @@ export async function uploadFile(
     await requireRoom(deps.database, organizationId, blob.sizeBytes);
     return await store(deps, context, promised, description, blob);
   } catch (error) {
-    // Else whoever has no room left could fill the disk with what is refused.
+    // Otherwise an organization over its quota could fill the disk with refused uploads.
     await deps.database
       .inTenant(organizationId, (tx) => noteRefusedContent(tx, organizationId, blob.sha256))
       .catch(() => undefined);
@@ -84,7 +84,7 @@ function store(
   );
 }
 
-/** What was promised when the upload was prepared has to arrive. @throws InvalidError */
+/** The content must be what was announced when the upload was prepared. @throws InvalidError */
 function assertAsPromised(promised: UploadDescription, blob: BlobReference): void {
   if (promised.token !== undefined && !isUploadToken(promised.token)) {
     throw new InvalidError('The upload names a token of the wrong form.');

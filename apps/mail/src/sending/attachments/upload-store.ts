@@ -29,7 +29,7 @@ export async function insertUpload(
 
 /**
  * The uploads behind these tokens that `userId` may use: their own, and those that `draftId` holds,
- * since a draft belongs to everybody who may send from its mailbox. Missing ones are left out.
+ * since a draft belongs to all users who may send from its mailbox. Missing ones are left out.
  */
 export async function findUploads(
   tx: SqlExecutor,

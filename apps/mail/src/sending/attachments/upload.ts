@@ -34,7 +34,7 @@ export function renderUpload(row: UploadRow): UploadRecord {
 
 const TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
-/** The media type without parameters; `application/octet-stream` for what is none (RFC 6838 §4.2). */
+/** The media type without parameters; `application/octet-stream` if it is invalid (RFC 6838 §4.2). */
 export function normalizeContentType(declared: string): string {
   const type = declared.split(';', 1)[0]!.trim().toLowerCase();
   return TYPE.test(type) ? type : 'application/octet-stream';

@@ -77,7 +77,7 @@ export function openDraftOf(content: DraftContent) {
     subject: content.subject,
     body_text: content.body_text,
     body_html: content.body_html,
-    // The text that the template had made is what was taken back.
+    // The undone mail had the template's text.
     template_id: null,
     template_variables: null,
     sets_signature: content.sets_signature,

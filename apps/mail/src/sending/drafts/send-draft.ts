@@ -13,7 +13,7 @@ import { loadDraft } from './visible-draft-store';
 
 /**
  * Sends the draft as it is now; it is gone once the mail is accepted, in one transaction. Needs `send`.
- * @throws ConflictError `draft_changed` when somebody changed or sent it at the same time
+ * @throws ConflictError `draft_changed` when it was changed or sent concurrently
  */
 export async function sendDraft(
   deps: SubmissionDeps,

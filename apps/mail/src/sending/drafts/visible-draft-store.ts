@@ -27,7 +27,7 @@ export function draftIsOpen(
 /** A draft as a caller may see it. */
 export type VisibleDraft = DraftRow & { readonly may_send: boolean };
 
-/** What the caller is shown of a draft: its blind copies take the level `send`, and of a key the scope too. */
+/** The draft as the caller may see it: blind copies require the level `send` and, for keys, the scope. */
 export function shownDraft(
   { scopes }: Principal,
   { may_send: maySend, ...row }: VisibleDraft,

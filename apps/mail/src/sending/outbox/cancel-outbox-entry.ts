@@ -22,7 +22,7 @@ import {
 const CANCELABLE = ['held', 'scheduled', 'queued', 'deferred'];
 
 /**
- * Stops what has not left and gives the content back as a draft. Of mail to several recipients that
+ * Cancels unsent deliveries and returns the content as a draft. Of mail to several recipients that
  * has reached some, the others are stopped; the draft is for these.
  * @throws ConflictError `too_late` when nothing is left to stop
  */

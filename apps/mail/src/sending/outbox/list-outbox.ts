@@ -50,6 +50,6 @@ function statusesOf(status: string | undefined): string[] | 'all' | null {
   if (status === undefined || status === '') return null;
   const names = status.split(',').map((name) => name.trim());
   if (names.includes('all')) return 'all';
-  // Mail on hold is queued to whoever reads the message.
+  // The message shows mail on hold as queued.
   return names.includes('queued') ? [...names, 'held'] : names;
 }

@@ -7,7 +7,7 @@ import { SqlParameters } from '../../db/sql-parameters';
 import { conversationIsOpen } from '../../mailboxes/visibility-store';
 import type { SubmissionRow } from '../submissions/submission-store';
 
-/** What the outbox shows of a submission; times are RFC 3339 UTC. */
+/** A submission as the outbox shows it; times are RFC 3339 UTC. */
 export type OutboxRow = Omit<SubmissionRow, 'content'> & {
   /** Where the message is now; merging may have moved it. */
   current_conversation_id: string;
@@ -112,7 +112,7 @@ export async function changeScheduledCount(
   );
 }
 
-/** Newest first. The total is counted to one more than is told exactly. */
+/** Newest first. The total is counted to one more than the exact limit. */
 export async function selectOutboxPage(
   reader: SqlExecutor,
   principal: Principal,

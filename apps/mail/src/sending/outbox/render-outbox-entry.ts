@@ -22,7 +22,7 @@ export function renderOutboxEntry(
     undo_until: row.undo_until,
     recipients,
     attempts,
-    // When what is stopped goes on, nobody knows.
+    // It is unknown when held mail continues.
     next_attempt_at: row.stopped_by === null ? next_attempt_at : null,
     author: {
       type: row.author_type as OutboxEntryRecord['author']['type'],

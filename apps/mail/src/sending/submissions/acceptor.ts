@@ -183,7 +183,7 @@ export async function acceptWithin(
   return stored;
 }
 
-/** What the entries will refer to. */
+/** Records that the entries refer to. */
 function contentOf(entries: readonly Entry[], shaOf: ReadonlyMap<Entry, string>): string[] {
   return entries.flatMap((entry) => [
     shaOf.get(entry)!,

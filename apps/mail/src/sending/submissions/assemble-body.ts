@@ -25,7 +25,7 @@ export interface Body {
 }
 
 /**
- * The body that leaves: what was written, the signature and the quoted mail, in text and, when HTML
+ * The final body: the author's text, the signature and the quoted mail, in text and, if HTML
  * was written, in HTML. Text is always there: it is made from the HTML where none was given.
  */
 export function assembleBody(parts: BodyParts): Body {
@@ -57,7 +57,7 @@ function inOrder(
   return [body, ...tail].filter((part) => part !== null && part !== '') as string[];
 }
 
-/** `-- ` on a line of its own is the mark by which clients find a signature (RFC 3676 §4.3). */
+/** `-- ` on a separate line marks a signature (RFC 3676 §4.3). */
 function signatureAsText({ bodyText, bodyHtml }: SignatureText): string {
   const text = bodyText === '' ? htmlToPlainText(bodyHtml) : bodyText;
   const trimmed = text.replace(/\r\n?/g, '\n').trim();

@@ -26,7 +26,7 @@ export interface OutgoingMail {
   readonly inReplyTo: string | null;
   readonly references: readonly string[];
   readonly files: readonly OutgoingFile[];
-  /** RFC 3834 §5; null for what a person wrote. */
+  /** RFC 3834 §5; null for mail written by a person. */
   readonly autoSubmitted: 'auto-generated' | 'auto-replied' | null;
   /** Further fields; names and values of Dak's own making, a list for a field that repeats. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
@@ -92,7 +92,7 @@ function automaticHeaders(mail: OutgoingMail): Record<string, string> {
   return { 'Auto-Submitted': mail.autoSubmitted, 'X-Auto-Response-Suppress': 'All' };
 }
 
-/** A composite type must not be encoded (RFC 2045 §6.4), and what a client calls so may hold any bytes. */
+/** A composite type must not be encoded (RFC 2045 §6.4), and a part that a client declares as one may hold any bytes. */
 function partType(contentType: string): string {
   return /^(?:message|multipart)\//i.test(contentType) ? 'application/octet-stream' : contentType;
 }

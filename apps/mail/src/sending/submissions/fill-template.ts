@@ -7,7 +7,7 @@ export interface FilledContent {
   readonly content: SubmissionContent;
   /** The template's, for mail that has none of its own. */
   readonly subject: string;
-  /** What the bodies were made of. */
+  /** Source of the bodies. */
   readonly template: { readonly id: string; readonly version: number } | null;
 }
 

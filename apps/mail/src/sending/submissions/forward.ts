@@ -24,7 +24,7 @@ import { undoSecondsOf } from './undo-seconds';
 /**
  * Sends a message of the conversation on to others, below the note of the caller and with its files.
  * References name the original, so that an answer finds its way back into the conversation;
- * In-Reply-To does not, as a forward answers nobody.
+ * In-Reply-To does not, as a forward is not a reply.
  */
 export async function forward(
   deps: SubmissionDeps,
@@ -90,7 +90,7 @@ export async function forward(
       reply_mode: null,
       ...listsAsSent(request),
       subject,
-      // A draft knows no forward: what was quoted becomes its text.
+      // A draft has no forward: the quotation becomes part of its text.
       body_text: prepared.body.text,
       body_html: prepared.body.html,
       sets_signature: true,

@@ -27,7 +27,7 @@ export interface SubmissionFacts {
   readonly lists: RecipientLists;
   readonly subject: string;
   readonly content: SubmissionContent;
-  /** What the bodies were made of; null: they were written. */
+  /** Source of the bodies; null: written by the caller. */
   readonly template: FilledContent['template'];
   readonly quote: Quote | null;
   readonly thread: ThreadHeaders;
@@ -52,8 +52,8 @@ export interface PreparedSubmission {
 const PREVIEW_LENGTH = 200;
 
 /**
- * Puts a mail together, once and for all: what is stored is what every attempt sends.
- * @throws InvalidError naming what is wrong with recipients or times
+ * Composes a mail once: every attempt sends the stored bytes.
+ * @throws InvalidError naming the fault with recipients or times
  * @throws DomainError `message_too_large`
  */
 export async function prepareSubmission(facts: SubmissionFacts): Promise<PreparedSubmission> {

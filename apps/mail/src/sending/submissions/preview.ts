@@ -9,7 +9,7 @@ import { toPreview } from './prepare-submission';
 import type { SubmissionDeps } from './submission-deps';
 import { mailRequestOf } from './submission-request';
 
-/** What a compose or reply would send, and to whom; nothing is stored. */
+/** Previews the mail and recipients of a compose or reply; nothing is stored. */
 export async function preview(
   deps: SubmissionDeps,
   { kind }: PreviewRequest,

@@ -16,7 +16,7 @@ export interface Quote {
 }
 
 /**
- * The attribution names the time in ISO order and UTC: nobody's month and day are mixed up, and its
+ * The attribution names the time in ISO order and UTC: so month and day cannot be confused, and its
  * frame ("On …, … wrote:") is the one that all clients recognize when they fold quotes.
  */
 export function quoteAsText(quote: Quote): string {

@@ -24,7 +24,7 @@ export function recipientListsOf(request: Pick<ComposeMail, keyof RecipientLists
 
 /**
  * Each address once, where it says most: To before Cc before Bcc.
- * @throws InvalidError when nobody is left or more than {@link MAX_RECIPIENTS} are
+ * @throws InvalidError when none is left or more than {@link MAX_RECIPIENTS} are
  */
 export function settleRecipients(lists: RecipientLists): {
   recipients: RecipientLists;

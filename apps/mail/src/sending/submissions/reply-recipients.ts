@@ -21,8 +21,8 @@ export interface AnsweredMessage {
  * - `sender`: Reply-To where set (RFC 5322 §3.6.2), else From; after our own message its To.
  * - `all`: Mail-Followup-To where set; else as `sender`, and everybody of To and Cc in Cc.
  *
- * The mailbox's own addresses are left out unless nobody else is there.
- * @throws InvalidError when `to` and the mode do not fit together, or nobody can be found
+ * The mailbox's own addresses are left out unless there is no other recipient.
+ * @throws InvalidError when `to` and the mode do not fit together, or no recipient can be found
  */
 export function replyRecipients(
   mode: ReplyMode,
@@ -67,7 +67,7 @@ export function replyRecipients(
   return { to: direct, cc: [...others, ...extra.cc], bcc: extra.bcc };
 }
 
-/** The first list that leads to somebody else; mail to oneself is answered to oneself. */
+/** The first list with another recipient; mail to oneself is answered to oneself. */
 function firstWithOthers(
   lists: readonly (readonly Recipient[])[],
   isOwn: (email: string) => boolean,

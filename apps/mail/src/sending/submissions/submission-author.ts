@@ -7,7 +7,7 @@ export interface SubmissionAuthor {
 }
 
 /**
- * Who wrote a mail. A key that acts for an agent run is the agent; a person who sends what a run has
+ * The author of a mail. A key acting for an agent run is the agent; a user who sends what a run has
  * prepared has read it and is its author.
  */
 export function authorOf(principal: Principal, runId: string | null): SubmissionAuthor {

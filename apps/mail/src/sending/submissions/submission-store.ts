@@ -151,7 +151,7 @@ export async function countRecentAutomatic(
   return rows[0]!.count;
 }
 
-/** Facts of a new submission that its conversation keeps: how many are scheduled, what the caller noted. */
+/** Facts of a new submission that its conversation keeps: the number scheduled, and the caller's metadata. */
 export async function annotateConversations(
   tx: SqlExecutor,
   organizationId: string,

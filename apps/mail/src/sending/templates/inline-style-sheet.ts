@@ -25,8 +25,8 @@ const MAX_DEPTH = 100;
 const ENDED_BY_SIBLING: ReadonlySet<string> = new Set(['p', 'li', 'td', 'th', 'tr', 'dt', 'dd']);
 
 /**
- * Writes the rules of `<style>` elements into the style attributes of what they match: web mail drops
- * the elements. What is written already in an attribute wins, unless the rule says `!important`.
+ * Writes the rules of `<style>` elements into the style attributes of matching elements, because web mail drops
+ * `<style>`. An existing attribute wins, unless the rule says `!important`.
  * Nothing is loaded. The result has to be sanitized.
  * @throws InvalidError for a sheet that would take too long to apply
  */
@@ -63,7 +63,7 @@ export function inlineStyleSheet(html: string, field: string): string {
     length += style?.length ?? 0;
     if (length > MAX_LENGTH)
       throw tooCostly(field, `it makes the mail longer than ${MAX_LENGTH} characters`);
-    // Of an attribute that is there twice the first counts (HTML Living Standard §13.2.5.33).
+    // If an attribute occurs twice, the first counts (HTML Living Standard §13.2.5.33).
     pieces.push(
       style === null
         ? source
@@ -107,7 +107,7 @@ function elementOf(name: string, attributes: string): StyledElement {
   return { name, id: attributeValue(attributes, 'id') ?? '', classes: new Set(classes) };
 }
 
-/** An end tag ends what is open inside its element too; one without an element ends nothing. */
+/** An end tag also closes open elements inside its element; without a matching element it closes nothing. */
 function close(path: StyledElement[], name: string): void {
   const at = path.findLastIndex((element) => element.name === name);
   if (at >= 0) path.length = at;

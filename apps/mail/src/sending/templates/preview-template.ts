@@ -10,7 +10,7 @@ import { renderTemplate } from './render-template';
 import { contentOfRow } from './template-record';
 import { resolveVariables } from './template-variable';
 
-/** What a mail would say; required variables without a value are named and left empty. */
+/** Previews a mail; required variables without a value are listed and left empty. */
 export async function previewTemplate(
   { database }: { database: Database },
   request: PreviewTemplateRequest,

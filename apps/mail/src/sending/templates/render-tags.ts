@@ -4,7 +4,7 @@ import type { TemplateListItem, TemplateScalar, TemplateValue } from '@dak/contr
 
 /**
  * Characters of one field, of which every tag counts for one at least, each time that it is filled in. Lists inside
- * lists multiply, and the sanitizer leaves out what is beyond its own limit, which is this one.
+ * lists multiply, and the sanitizer drops content beyond its limit, which is this one.
  */
 export const MAX_RENDERED_LENGTH = 1024 * 1024;
 

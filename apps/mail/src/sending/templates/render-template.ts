@@ -38,7 +38,7 @@ export function renderTemplate(
   };
 }
 
-/** A line end in a value would begin a header of its own (RFC 5322 §2.2). */
+/** A line end in a value would start a new header field (RFC 5322 §2.2). */
 function onOneLine(value: string): string {
   return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

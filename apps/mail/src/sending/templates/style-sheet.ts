@@ -15,7 +15,7 @@ export interface Declaration {
 export interface StyleRule {
   readonly steps: readonly SelectorStep[];
   readonly declarations: readonly Declaration[];
-  /** Orders rules: ids, then classes, then names, then the place in the sheet (CSS Selectors §16). */
+  /** Orders rules: ids, then classes, then names, then the position in the sheet (CSS Selectors §16). */
   readonly weight: number;
 }
 

@@ -6,7 +6,7 @@ import { safeTemplateHtml } from './template-html';
 import { parseTags } from './template-tags';
 import type { TemplateVariable } from './template-variable';
 
-/** What a version of a template says. */
+/** The contents of a template version. */
 export interface TemplateContent {
   readonly name: string;
   readonly alias: string | null;

@@ -38,7 +38,7 @@ export function safeTemplateHtml(source: string): string {
 interface Marks {
   readonly html: string;
   readonly tags: readonly { readonly tag: string; readonly inSheet: boolean }[];
-  /** Finds the marks in what was made of `html`; the first group is the index of the tag. */
+  /** Finds the marks in HTML made from `html`; the first group is the tag's index. */
   readonly pattern: RegExp;
 }
 

@@ -18,7 +18,7 @@ export interface TemplateRow {
   author_type: string;
   author_id: string | null;
   author_name: string;
-  /** The person who made it, also with an API key. */
+  /** The user who created it, also with an API key. */
   creator_id: string | null;
   created_at: string;
   updated_at: string;

@@ -23,7 +23,7 @@ const MAX_DEPTH = 10;
 const MAX_TAGS = 5000;
 
 /**
- * Reads a field of a template in the syntax of mustache(5), without what is neither a value nor a
+ * Reads a field of a template in the syntax of mustache(5), without tags that are neither a value nor a
  * section: unescaped values, partials, other delimiters.
  * @param field for the sentences, e.g. `body_html`
  * @param variables null when names need not be declared
