@@ -103,7 +103,8 @@ function addService() {
 function insert(path, text, after, what) {
   const found = typeof after === 'string' ? after : after.exec(text)?.[0];
   if (found === undefined || !text.includes(found)) throw new Error(`${path} has no ${after}`);
-  return text.replace(found, () => found + what);
+  const added = typeof what === 'string' ? what : what(found);
+  return text.replace(found, () => found + added);
 }
 
 /** The files that changed are those of the page's table, all of them, and not too many. */

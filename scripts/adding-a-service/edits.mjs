@@ -1,6 +1,6 @@
 /**
  * What adding the ledger changes in files that are there: `[after, added]` pairs, the added text follows the first
- * occurrence of the other.
+ * occurrence of the other, or is made from it.
  */
 export const EDITS = {
   'libs/platform/config/src/services.ts': [[`'mail', 'webhook'`, `, 'ledger'`]],
@@ -43,20 +43,10 @@ export const EDITS = {
       `    ledger: createLedgerRetention({ databaseUrl: databases.ledger }),\n`,
     ],
   ],
-  'docs/operating.md': [
-    [
-      row('DAK_WEBHOOK_DATABASE_URL'),
-      `| \`DAK_LEDGER_DATABASE_URL\` | | The ledger service’s database under its runtime role (secret) |\n`,
-    ],
-    [
-      row('DAK_WEBHOOK_GRPC_URL'),
-      `| \`DAK_LEDGER_GRPC_URL\` | | Where other services reach the ledger service; a comma list when it has replicas |\n`,
-    ],
-    [
-      row('DAK_WEBHOOK_GRPC_PORT'),
-      `| \`DAK_LEDGER_GRPC_PORT\` | \`0\` | Port on which the ledger service answers gRPC |\n`,
-    ],
-  ],
+  'docs/operating.md': ['DATABASE_URL', 'GRPC_URL', 'GRPC_PORT'].map((what) => [
+    row(`DAK_WEBHOOK_${what}`),
+    (found) => found.replaceAll('WEBHOOK', 'LEDGER').replaceAll('webhook', 'ledger'),
+  ]),
   'docs/rights.md': [
     [
       row('PATCH /admin/operations'),
