@@ -1,8 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock, Principal, Scope } from '@dak/kernel';
-import { UploadRecord } from '@dak/contracts/api';
-import type { UploadDescription, UploadRequest } from '@dak/contracts/mail';
+import {
+  ATTACHMENT_LIMITS,
+  CreateUpload,
+  createUploadToken,
+  ReuseAttachment,
+  UploadRecord,
+  uploadTokenShape,
+} from '@dak/contracts/api';
+import { ReuseAttachmentRequest, UploadDescription, type UploadRequest } from '@dak/contracts/mail';
+import { messageOf } from '@dak/contracts/requests';
 import { defineRoute, missingScope, type Route } from '../http';
 import { openTicket, sealTicket } from '../http/sealed-ticket';
 import type { CredentialHolder } from '../identity/credential-authenticator';
@@ -19,7 +26,7 @@ export interface AttachmentRouteOptions {
   readonly principalOf: (holder: CredentialHolder) => Promise<Principal>;
 }
 
-const MAX_FILE_BYTES = 20 * 1024 * 1024;
+const { attachment_bytes: MAX_FILE_BYTES } = ATTACHMENT_LIMITS;
 /** Around the file: boundaries, part headers, other fields. */
 const FORM_BYTES = 64 * 1024;
 const DOWNLOAD_LINK_MS = 5 * 60_000;
@@ -30,7 +37,7 @@ const UPLOAD = 'attachment upload';
 
 const common = { tag: 'attachments' } as const;
 const upload = { 201: { description: 'The upload', schema: UploadRecord } };
-const tokenParams = z.object({ token: z.string().regex(/^upl_[A-Za-z0-9_-]{32}$/) });
+const tokenParams = z.object({ token: uploadTokenShape });
 const ticketParams = z.object({ ticket: z.string().min(1).max(4096) });
 
 interface DownloadTicket {
@@ -87,18 +94,7 @@ export function attachmentRoutes(
       summary: 'Create an upload',
       description: `At most ${MAX_FILE_BYTES} bytes. The link accepts the content once, within an hour, without further credentials.`,
       idempotency: 'none',
-      request: {
-        body: z.object({
-          filename: z.string().min(1).max(255),
-          content_type: z.string().max(255).optional(),
-          size_bytes: z.int().min(0).max(MAX_FILE_BYTES),
-          sha256: z
-            .string()
-            .regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 as 64 hexadecimal digits.')
-            .optional(),
-          content_id: z.string().max(200).optional(),
-        }),
-      },
+      request: { body: CreateUpload },
       responses: {
         201: {
           description: 'Where to send the content',
@@ -110,18 +106,15 @@ export function attachmentRoutes(
         },
       },
       handler: ({ body, principal }) => {
-        const token = `upl_${randomBytes(24).toString('base64url')}`;
+        const token = createUploadToken();
         const expiresAt = clock() + UPLOAD_LINK_MS;
         const content: UploadTicket = {
           holder: holderOf(principal),
-          description: {
-            filename: body.filename,
-            contentType: body.content_type ?? 'application/octet-stream',
-            contentId: body.content_id,
-            token,
-            sizeBytes: body.size_bytes,
-            sha256: body.sha256?.toLowerCase(),
-          },
+          description: messageOf(
+            UploadDescription,
+            { content_type: 'application/octet-stream', ...body },
+            { token },
+          ),
         };
         const ticket = sealTicket(ticketKey, UPLOAD, { expiresAt, content });
         return {
@@ -162,10 +155,10 @@ export function attachmentRoutes(
       method: 'POST',
       path: '/attachments/from-message',
       summary: 'Create an attachment token from a received file',
-      request: { body: z.object({ message_id: z.uuid(), attachment_id: z.uuid() }) },
+      request: { body: ReuseAttachment },
       responses: upload,
       handler: async ({ body, call }) => {
-        const request = { messageId: body.message_id, attachmentId: body.attachment_id };
+        const request = messageOf(ReuseAttachmentRequest, body);
         return created(await attachments.reuseAttachment(request, call));
       },
     }),

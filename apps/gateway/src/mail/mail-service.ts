@@ -1,4 +1,10 @@
-import { DOMAIN_LIMITS, RULE_LIMITS, SUBMISSION_LIMITS, TEMPLATE_LIMITS } from '@dak/contracts/api';
+import {
+  ATTACHMENT_LIMITS,
+  DOMAIN_LIMITS,
+  RULE_LIMITS,
+  SUBMISSION_LIMITS,
+  TEMPLATE_LIMITS,
+} from '@dak/contracts/api';
 import { uuidv7 } from '@dak/kernel';
 import type { Channel } from '@dak/platform/grpc';
 import { tenantDirectory, type ServiceBackend } from '../backend/backend';
@@ -24,12 +30,11 @@ import { submissionRoutes } from './submissions';
 import { templateRoutes } from './templates';
 
 const DOMAINS_WITHIN_MS = 10_000;
-const MB = 1024 * 1024;
 
 /** Limits of the mail service, for `/capabilities`. */
 const LIMITS = {
   ...SUBMISSION_LIMITS,
-  attachment_bytes: 20 * MB,
+  ...ATTACHMENT_LIMITS,
   ...TEMPLATE_LIMITS,
   ...DOMAIN_LIMITS,
   ...RULE_LIMITS,

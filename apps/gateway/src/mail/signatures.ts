@@ -1,21 +1,13 @@
 import { z } from 'zod';
-import { SignatureRecord } from '@dak/contracts/api';
+import { CreateSignature, SignatureRecord, UpdateSignature } from '@dak/contracts/api';
+import { CreateSignatureRequest, UpdateSignatureRequest } from '@dak/contracts/mail';
+import { messageOf, sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { created } from './submissions';
 
 const common = { tag: 'signatures' } as const;
-
-const createBody = z.object({
-  name: z.string().min(1).max(100),
-  body_html: z.string().optional(),
-  body_text: z.string().optional(),
-  mailbox_id: z.uuid().nullable().optional().meta({
-    description: 'Absent or null: organization-wide, which requires brand.manage.',
-  }),
-  is_default: z.boolean().optional(),
-});
 
 export function signatureRoutes({ signatures }: Pick<MailClients, 'signatures'>): Route[] {
   return [
@@ -36,42 +28,22 @@ export function signatureRoutes({ signatures }: Pick<MailClients, 'signatures'>)
       method: 'POST',
       path: '/signatures',
       summary: 'Create a signature',
-      request: { body: createBody },
+      request: { body: CreateSignature },
       responses: { 201: { description: 'The signature', schema: SignatureRecord } },
       handler: async ({ body, call }) =>
-        created(
-          await signatures.createSignature(
-            {
-              name: body.name,
-              bodyHtml: body.body_html ?? '',
-              bodyText: body.body_text ?? '',
-              mailboxId: body.mailbox_id ?? undefined,
-              isDefault: body.is_default ?? false,
-            },
-            call,
-          ),
-        ),
+        created(await signatures.createSignature(messageOf(CreateSignatureRequest, body), call)),
     }),
     defineRoute({
       ...common,
       method: 'PATCH',
       path: '/signatures/{id}',
       summary: 'Update a signature',
-      request: { params: idParams, body: createBody.partial() },
+      request: { params: idParams, body: UpdateSignature },
       responses: { 200: { description: 'The signature', schema: SignatureRecord } },
       handler: async ({ params, body, call }) => {
-        const { json } = await signatures.updateSignature(
-          {
-            id: params.id,
-            fields: Object.keys(body),
-            name: body.name,
-            bodyHtml: body.body_html,
-            bodyText: body.body_text,
-            mailboxId: body.mailbox_id ?? undefined,
-            isDefault: body.is_default,
-          },
-          call,
-        );
+        const fields = sentFields(UpdateSignature.shape, body);
+        const request = messageOf(UpdateSignatureRequest, body, { id: params.id, fields });
+        const { json } = await signatures.updateSignature(request, call);
         return { status: 200, json };
       },
     }),

@@ -1,17 +1,14 @@
 import { InvalidError, uuidv7, type Clock } from '@dak/kernel';
+import { CreateSignature } from '@dak/contracts/api';
 import type { CreateSignatureRequest, Document } from '@dak/contracts/mail';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import { jsonBytes } from '@dak/platform/paging';
 import type { MailTransaction, MailModels } from '../../db/models';
 import type { Signature } from '../../generated/prisma/client';
-import {
-  parseSignatureHtml,
-  parseSignatureName,
-  parseSignatureText,
-  renderSignature,
-} from './signature';
+import { renderSignature, safeSignatureHtml } from './signature';
 import { requireSignatureAccess } from './signature-access';
 
 export function createSignature(
@@ -21,27 +18,26 @@ export function createSignature(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
-  const mailboxId = request.mailboxId ?? null;
-  const fields = {
-    name: parseSignatureName(request.name),
-    bodyHtml: parseSignatureHtml(request.bodyHtml),
-    bodyText: parseSignatureText(request.bodyText),
-  };
-  if (fields.bodyHtml === '' && fields.bodyText === '') {
+  const sent = parseRequest(CreateSignature, requestOf(request));
+  const { name, body_text: bodyText, mailbox_id: mailboxId, is_default: isDefault } = sent;
+  const bodyHtml = safeSignatureHtml(sent.body_html);
+  if (bodyHtml === '' && bodyText === '') {
     throw new InvalidError('body_text and body_html are both empty. Give at least one.');
   }
   return deps.models.inTenant(organizationId, (tx) =>
     idempotent(tx, context, async () => {
       await requireSignatureAccess(tx, principal, mailboxId);
-      if (request.isDefault) await clearDefault(tx, organizationId, mailboxId);
+      if (isDefault) await clearDefault(tx, organizationId, mailboxId);
       const at = new Date(deps.clock());
       const row = await tx.db.signature.create({
         data: {
-          ...fields,
+          name,
+          bodyHtml,
+          bodyText,
           organizationId,
           id: uuidv7(),
           mailboxId,
-          isDefault: request.isDefault,
+          isDefault,
           createdAt: at,
           updatedAt: at,
         },

@@ -1,11 +1,13 @@
 import { isUuid, NotFoundError, type Clock, type Principal } from '@dak/kernel';
+import { UpdateSignature } from '@dak/contracts/api';
 import type { Document, UpdateSignatureRequest } from '@dak/contracts/mail';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import { noteAudit } from '@dak/platform/audit';
 import type { CallContext } from '@dak/platform/grpc';
 import type { MailTransaction, MailModels } from '../../db/models';
-import type { Prisma, Signature } from '../../generated/prisma/client';
+import type { Signature } from '../../generated/prisma/client';
 import { clearDefault, signatureDocument } from './create-signature';
-import { parseSignatureHtml, parseSignatureName, parseSignatureText } from './signature';
+import { safeSignatureHtml } from './signature';
 import { requireSignatureAccess } from './signature-access';
 
 export function updateSignature(
@@ -15,15 +17,19 @@ export function updateSignature(
 ): Promise<Document> {
   const { principal } = context;
   const { organizationId } = principal;
+  const data = changesOf(request);
   return deps.models.inTenant(organizationId, async (tx) => {
     const row = await requireSignature(tx, principal, request.id);
-    const data = changesOf(request, new Date(deps.clock()));
     const mailboxId = data.mailboxId === undefined ? row.mailboxId : data.mailboxId;
     if (mailboxId !== row.mailboxId) await requireSignatureAccess(tx, principal, mailboxId);
     if (data.isDefault ?? row.isDefault) await clearDefault(tx, organizationId, mailboxId);
     const updated = await tx.db.signature.update({
       where: { organizationId_id: { organizationId, id: row.id } },
-      data: { ...data, isDefault: data.isDefault ?? row.isDefault },
+      data: {
+        ...data,
+        isDefault: data.isDefault ?? row.isDefault,
+        updatedAt: new Date(deps.clock()),
+      },
     });
     await noteAudit(tx, context, {
       action: 'signature.updated',
@@ -54,22 +60,15 @@ export async function requireSignature(
   return row;
 }
 
-type Changes = Pick<Prisma.SignatureUncheckedUpdateInput, 'updatedAt'> & {
-  name?: string;
-  bodyHtml?: string;
-  bodyText?: string;
-  mailboxId?: string | null;
-  isDefault?: boolean;
-};
-
-function changesOf(request: UpdateSignatureRequest, at: Date): Changes {
-  const sent = new Set(request.fields);
-  return {
-    updatedAt: at,
-    ...(sent.has('name') ? { name: parseSignatureName(request.name ?? '') } : {}),
-    ...(sent.has('body_html') ? { bodyHtml: parseSignatureHtml(request.bodyHtml ?? '') } : {}),
-    ...(sent.has('body_text') ? { bodyText: parseSignatureText(request.bodyText ?? '') } : {}),
-    ...(sent.has('mailbox_id') ? { mailboxId: request.mailboxId ?? null } : {}),
-    ...(sent.has('is_default') ? { isDefault: request.isDefault ?? false } : {}),
-  };
+function changesOf({ fields, ...message }: UpdateSignatureRequest) {
+  const sent = parseRequest(UpdateSignature, requestOf(message, fields));
+  const {
+    name,
+    body_html,
+    body_text: bodyText,
+    mailbox_id: mailboxId,
+    is_default: isDefault,
+  } = sent;
+  const bodyHtml = body_html === undefined ? undefined : safeSignatureHtml(body_html);
+  return { name, bodyHtml, bodyText, mailboxId, isDefault };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@dak/kernel';
+import { createUploadToken } from '@dak/contracts/api';
 import type { Document, ReuseAttachmentRequest } from '@dak/contracts/mail';
 import type { BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
@@ -8,7 +9,6 @@ import { findAttachment } from './attachment-store';
 import { UPLOAD_LIFETIME_MS, type UploadRow } from './upload';
 import { uploadDocument } from './upload-file';
 import { insertUpload } from './upload-store';
-import { createUploadToken } from './upload-token';
 
 /** A token for the file of a message that the caller can read; the content is not copied. */
 export async function reuseAttachment(

@@ -1,27 +1,20 @@
 import { createHash } from 'node:crypto';
 import { ConflictError, InvalidError, type Clock } from '@dak/kernel';
-import type { Document, UploadDescription, UploadRequest } from '@dak/contracts/mail';
+import { ATTACHMENT_LIMITS, createUploadToken, UploadFile } from '@dak/contracts/api';
+import type { Document, UploadRequest } from '@dak/contracts/mail';
+import { parseRequest, requestOf } from '@dak/contracts/requests';
 import { safeFilename } from '@dak/formats/rfc5322';
 import type { BlobReference, BlobStore } from '@dak/platform/blobs';
 import type { CallContext } from '@dak/platform/grpc';
 import { idempotent } from '@dak/platform/idempotency';
 import type { Database } from '@dak/platform/postgres';
 import { requireRoom } from '../../mailboxes/organizations/storage-quota';
-import {
-  MAX_UPLOAD_BYTES,
-  normalizeContentType,
-  renderUpload,
-  UPLOAD_LIFETIME_MS,
-  type UploadRow,
-} from './upload';
+import { normalizeContentType, renderUpload, UPLOAD_LIFETIME_MS, type UploadRow } from './upload';
 import { insertUpload, noteRefusedContent } from './upload-store';
-import { createUploadToken, isUploadToken } from './upload-token';
-
-const CONTENT_ID = /^[^\s<>\p{Cc}]{1,200}$/u;
 
 /**
  * Stores a file for later messages. The first request describes it, the others are its content.
- * @throws DomainError `too_large` above {@link MAX_UPLOAD_BYTES}
+ * @throws DomainError `too_large` above {@link ATTACHMENT_LIMITS.attachment_bytes}
  */
 export async function uploadFile(
   deps: { database: Database; blobs: BlobStore; clock: Clock },
@@ -33,15 +26,18 @@ export async function uploadFile(
   if (first.done === true || first.value.part?.$case !== 'description') {
     throw new InvalidError('The upload begins without a description of the file.');
   }
-  const promised = first.value.part.value;
-  const description = checkDescription(promised);
+  const promised = parseRequest(UploadFile, requestOf(first.value.part.value));
   const { organizationId } = context.principal;
-  await requireRoom(deps.database, organizationId, promised.sizeBytes ?? 0);
-  const blob = await deps.blobs.putStream(organizationId, contentOf(iterator), MAX_UPLOAD_BYTES);
+  await requireRoom(deps.database, organizationId, promised.size_bytes ?? 0);
+  const blob = await deps.blobs.putStream(
+    organizationId,
+    contentOf(iterator),
+    ATTACHMENT_LIMITS.attachment_bytes,
+  );
   try {
     assertAsPromised(promised, blob);
     await requireRoom(deps.database, organizationId, blob.sizeBytes);
-    return await store(deps, context, promised, description, blob);
+    return await store(deps, context, promised, blob);
   } catch (error) {
     // Otherwise an organization over its quota could fill the disk with refused uploads.
     await deps.database
@@ -54,11 +50,11 @@ export async function uploadFile(
 function store(
   deps: { database: Database; blobs: BlobStore; clock: Clock },
   context: CallContext,
-  promised: UploadDescription,
-  description: FileDescription,
+  promised: UploadFile,
   blob: BlobReference,
 ): Promise<Document> {
   const { organizationId, userId } = context.principal;
+  const description = descriptionOf(promised);
   return deps.database.inTenant(organizationId, (tx) =>
     idempotent(tx, withContent(context, blob.sha256, description.filename), async () => {
       const now = deps.clock();
@@ -85,13 +81,10 @@ function store(
 }
 
 /** The content must be what was announced when the upload was prepared. @throws InvalidError */
-function assertAsPromised(promised: UploadDescription, blob: BlobReference): void {
-  if (promised.token !== undefined && !isUploadToken(promised.token)) {
-    throw new InvalidError('The upload names a token of the wrong form.');
-  }
-  if (promised.sizeBytes !== undefined && promised.sizeBytes !== blob.sizeBytes) {
+function assertAsPromised(promised: UploadFile, blob: BlobReference): void {
+  if (promised.size_bytes !== undefined && promised.size_bytes !== blob.sizeBytes) {
     throw new InvalidError(
-      `The content has ${blob.sizeBytes} bytes, but size_bytes promised ${promised.sizeBytes}. Send it whole, or prepare the upload again.`,
+      `The content has ${blob.sizeBytes} bytes, but size_bytes promised ${promised.size_bytes}. Send it whole, or prepare the upload again.`,
       'content_mismatch',
     );
   }
@@ -120,22 +113,13 @@ export function uploadDocument(row: UploadRow): Document {
 
 type FileDescription = Pick<UploadRow, 'filename' | 'content_type' | 'disposition' | 'content_id'>;
 
-function checkDescription(description: UploadDescription): FileDescription {
-  const contentId = description.contentId?.replace(/^<(.*)>$/, '$1') ?? null;
-  if (contentId !== null && !CONTENT_ID.test(contentId)) {
-    throw new InvalidError(
-      'content_id must be 1 to 200 characters without spaces or angle brackets.',
-    );
-  }
-  const disposition = description.disposition ?? (contentId === null ? 'attachment' : 'inline');
-  if (disposition !== 'attachment' && disposition !== 'inline') {
-    throw new InvalidError('disposition must be attachment or inline.');
-  }
+function descriptionOf(file: UploadFile): FileDescription {
+  const { filename, content_type, content_id = null } = file;
   return {
-    filename: safeFilename(description.filename) ?? 'file',
-    content_type: normalizeContentType(description.contentType),
-    disposition,
-    content_id: contentId,
+    filename: safeFilename(filename) ?? 'file',
+    content_type: normalizeContentType(content_type),
+    disposition: file.disposition ?? (content_id === null ? 'attachment' : 'inline'),
+    content_id,
   };
 }
 

@@ -1,8 +1,6 @@
 import type { UploadRecord } from '@dak/contracts/api';
 
 export const UPLOAD_LIFETIME_MS = 24 * 60 * 60 * 1000;
-/** One file; the message it goes into has its own limit. */
-export const MAX_UPLOAD_BYTES = 20 * 1024 * 1024;
 
 /** A row of `upload`; times are RFC 3339 UTC. */
 export interface UploadRow {

@@ -1,4 +1,5 @@
 import { actorOf, type Clock, ConflictError, uuidv7 } from '@dak/kernel';
+import { createUploadToken } from '@dak/contracts/api';
 import type { CancelOutboxEntryRequest, Empty } from '@dak/contracts/mail';
 import type { CallContext } from '@dak/platform/grpc';
 import type { Database, Transaction } from '@dak/platform/postgres';
@@ -7,7 +8,6 @@ import { reviseConversations } from '../../conversations/revise-conversations';
 import { selectStates } from '../../delivery/result-store';
 import { UPLOAD_LIFETIME_MS } from '../attachments/upload';
 import { insertUpload } from '../attachments/upload-store';
-import { createUploadToken } from '../attachments/upload-token';
 import { openDraftOf } from '../drafts/draft';
 import { insertDraft } from '../drafts/draft-store';
 import { attachmentsOf } from '../submissions/file-store';
