@@ -52,6 +52,9 @@ const HOSTILE_TEXTS: readonly string[] = [
   '\u{1f600}'.repeat(300),
 ];
 
+const fileIn = (field: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${field}"; filename="a"\r\n\r\ncontent\r\n`;
+
 describe('hostile requests', () => {
   let stack: Stack;
   let tenant: Tenant;
@@ -255,6 +258,25 @@ describe('hostile requests', () => {
       expect(await download.text()).toBe('content');
       expect(download.headers.get('content-disposition')).not.toMatch(/[/\\]/);
     }
+  });
+
+  it.each([
+    ['its file in another field', fileIn('upload') + '--b--\r\n'],
+    ['two files', fileIn('file') + fileIn('file') + '--b--\r\n'],
+    ['no file', '--b--\r\n'],
+    ['no end', fileIn('file').slice(0, -4)],
+    ['no content', ''],
+  ])('get 400 for a form with %s', async (_, form) => {
+    const response = await fetch(`${stack.siteUrl}/api/v1/attachments`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${tenant.key}`,
+        'Content-Type': 'multipart/form-data; boundary=b',
+      },
+      body: form,
+    });
+    const { error } = (await response.json()) as { error: string };
+    expect([response.status, error]).toEqual([400, expect.stringContaining(' form ')]);
   });
 
   it.each([
