@@ -69,7 +69,7 @@ function earlier(one: Date | null, other: Date | null): Date | null {
   return one < other ? one : other;
 }
 
-/** Nobody gives away more than they have; a key in particular cannot make a stronger one. */
+/** A credential grants no more than it has; in particular, a key cannot make a stronger key. */
 function requireOwnScopes(own: readonly Scope[], wanted: readonly Scope[]): void {
   const missing = wanted.filter((scope) => !own.includes(scope));
   if (missing.length === 0) return;

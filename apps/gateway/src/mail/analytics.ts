@@ -17,7 +17,10 @@ export function analyticsRoutes({ analytics }: Pick<MailClients, 'analytics'>): 
         'Computed from events within a second or two. Users get figures for the mail they can read now, admins for the whole organization.',
       request: { query: AnalyticsQuery },
       responses: {
-        200: { description: 'Totals, a series and what they are made up of', schema: overview },
+        200: {
+          description: 'Totals, a series, and both by mailbox, department and assignee',
+          schema: overview,
+        },
       },
       handler: async ({ query, call }) =>
         documentReply(200, await analytics.getOverview({ query: toAnalyticsQuery(query) }, call)),

@@ -20,7 +20,7 @@ const changes = {
   emits: ['conversation.updated'],
 } as const;
 
-/** Changes of more than one conversation at once. */
+/** Changes that concern several conversations. */
 export function conversationSetRoutes(
   { conversations }: Pick<MailClients, 'conversations'>,
   directory: MailDirectory,

@@ -2,7 +2,7 @@ import type { Assignee } from '@dak/contracts/mail';
 import type { MailDirectory } from '../backend/mail-directory-store';
 import { noSuch } from '../backend/no-such';
 
-/** Whom or where a request sends a conversation; of its body the part that only the gateway can check. */
+/** The assignee and the department in a request, which only the gateway can check. */
 export interface ConversationTarget {
   assignee?: { type: 'user' | 'agent'; id: string } | null | undefined;
   department_id?: string | null | undefined;

@@ -23,7 +23,7 @@ const common = { tag: 'mailboxes' } as const;
 const mailbox = MailboxRecord.meta({ id: 'Mailbox' });
 const one = { 200: { description: 'The mailbox', schema: mailbox } };
 const assignments = {
-  200: { description: 'Who sees the mailbox', schema: AssignmentsRecord },
+  200: { description: 'Users and departments with access', schema: AssignmentsRecord },
 };
 
 export function mailboxRoutes(

@@ -124,7 +124,7 @@ export function messageRoutes(
   ];
 }
 
-/** Waits for the first bytes, so that a miss is answered as one and not with a broken 200. */
+/** Waits for the first bytes, so that a missing message gets a 404 and not a broken 200. */
 async function startedContent(chunks: AsyncIterable<Chunk>): Promise<AsyncIterable<Uint8Array>> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();

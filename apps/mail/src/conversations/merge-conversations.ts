@@ -1,3 +1,4 @@
+import { MAX_LABELS } from '@dak/contracts/api';
 import { type Actor, InvalidError, NotFoundError } from '@dak/kernel';
 import type { SqlExecutor } from '@dak/platform/postgres';
 import { aggregate } from './conversation-aggregates';
@@ -7,7 +8,6 @@ import {
   selectMessageFacts,
   type LockedConversation,
 } from './conversation-store';
-import { MAX_LABELS } from './label-name';
 import { LEGAL_HOLD } from './legal-hold';
 import { moveAllMessages } from './moved-message-store';
 import { saveConversations, type ConversationChange } from './save-conversations';

@@ -8,7 +8,7 @@ import type { Decision } from '../change-conversation';
 import { assigneeOf } from '../conversation-changes';
 import type { ConversationRow } from '../conversation-row';
 import { canSnooze, snoozed, woken } from '../conversation-status';
-import { changedLabels } from '../label-name';
+import { changedLabels } from '../changed-labels';
 import type { Assignment } from './parse-changes';
 
 const { snooze_days: MAX_SNOOZE_DAYS } = CONVERSATION_LIMITS;

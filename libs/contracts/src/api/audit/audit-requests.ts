@@ -4,7 +4,7 @@ import { AUDIT_OUTCOMES } from './audit-records';
 const word = z.string().max(100).optional();
 const time = z.iso.datetime({ offset: true }).optional();
 
-/** Which page, says the route. */
+/** The route adds the page. */
 export const ListAudit = z.object({
   action: word.meta({ examples: ['api_key.revoked'] }),
   actor: word.meta({ description: 'ID of a user or an API key' }),

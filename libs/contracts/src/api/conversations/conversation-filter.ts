@@ -38,16 +38,13 @@ export const CONVERSATION_SORTS = [
   '-created_at',
 ] as const;
 
-/** Which page, says the route. */
+/** The route adds the page. */
 export const ListConversations = ConversationFilter.extend({
   q: z.string().max(500).optional().meta({ description: 'Words in its messages.' }),
-  sort: z
-    .enum(CONVERSATION_SORTS)
-    .optional()
-    .meta({
-      default: '-last_message_at',
-      description: 'Oldest first; with a leading minus, newest first.',
-    }),
+  sort: z.enum(CONVERSATION_SORTS).optional().meta({
+    default: '-last_message_at',
+    description: 'Oldest first; with a leading minus, newest first.',
+  }),
 });
 
 export type ConversationFilter = z.output<typeof ConversationFilter>;

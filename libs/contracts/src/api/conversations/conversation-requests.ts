@@ -45,7 +45,7 @@ export const AssignConversation = z
     assignee: z
       .object({ type: z.enum(['user', 'agent']).default('user'), id: idShape })
       .nullable()
-      .meta({ description: 'null: nobody.' }),
+      .meta({ description: 'null: unassigned.' }),
     department_id: departmentId.meta({ description: 'Absent: unchanged; null: none.' }),
     note: z.string().max(CONVERSATION_LIMITS.note_characters).nullable().optional().meta({
       description: 'Added to the conversation as an internal note.',

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { DOMAIN_LIMITS } from './domain-limits';
 
-/** As a person writes it; the mail service judges whether an organization can own it. */
+/** As a person writes it; the mail service checks whether an organization can own it. */
 const domainName = z.string().min(1).max(300);
 
 export const CreateDomain = z
   .object({ name: domainName.meta({ examples: ['customer.example'] }) })
   .meta({ id: 'CreateDomain' });
 
-/** Domains that a superadmin grants without a question to the DNS. */
+/** Domains that a superadmin grants without asking the DNS. */
 export const domainNames = z
   .array(domainName)
   .max(DOMAIN_LIMITS.domains)

@@ -7,7 +7,7 @@ import { ORGANIZATION_STATUSES } from './organization-records';
 
 const { email, display_name } = CreateUser.shape;
 
-/** Which page, says the route. */
+/** The route adds the page. */
 export const ListOrganizations = z.object({ status: z.enum(ORGANIZATION_STATUSES).optional() });
 
 export const CreateOrganization = z

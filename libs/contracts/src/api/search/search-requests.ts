@@ -4,7 +4,7 @@ import { SEARCH_TYPES } from './search-records';
 
 export const searchWords = z.string().trim().min(1).max(500);
 
-/** What is searched for; which page, says the route. */
+/** The words and filters of a search; the route adds the page. */
 export const Search = z.object({
   q: searchWords.meta({
     description: 'Search words; quotes, `or` and a leading minus work as in web searches.',

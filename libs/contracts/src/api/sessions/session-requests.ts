@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { emailShape, passwordShape } from '../../requests';
 
-/** As it was given once; a rule that came later does not lock its owner out. */
+/** Any secret in use, also one older than a rule for new ones. */
 const knownSecret = z.string().min(1).max(200);
 
 export const SignIn = z.object({ email: emailShape, password: knownSecret });

@@ -7,7 +7,7 @@ const MAX_DEPARTMENTS = 200;
 const role = z.enum(['user', 'admin']);
 const departmentIds = z.array(z.uuid()).max(MAX_DEPARTMENTS);
 
-/** Which page, and whether active, says the route. */
+/** The route adds the page and `active`. */
 export const ListUsers = z.object({
   q: z.string().max(200).optional().meta({ description: 'Part of name or address' }),
   role: z.enum(ROLES).optional(),

@@ -1,4 +1,5 @@
-import { MAX_LABELS, changedLabels } from './label-name';
+import { MAX_LABELS } from '@dak/contracts/api';
+import { changedLabels } from './changed-labels';
 
 describe('labels', () => {
   it('removes what is both added and removed, and adds nothing twice', () => {

@@ -1,13 +1,5 @@
-import { labelShape, MAX_LABELS } from '@dak/contracts/api';
-import { parseRequest } from '@dak/contracts/requests';
+import { MAX_LABELS } from '@dak/contracts/api';
 import { InvalidError } from '@dak/kernel';
-
-export { MAX_LABELS };
-
-/** @throws InvalidError when the name breaks the grammar or belongs to Dak */
-export function labelName(field: string, name: string): string {
-  return parseRequest(labelShape, name, field);
-}
 
 /**
  * Labels after a change; labels both added and removed are removed.
