@@ -1,4 +1,5 @@
 import { Content, PutAssignmentsRequest, RuleDefinition, UpdateMailboxRequest } from '../mail';
+import { CreateEndpointRequest } from '../webhook';
 import { messageOf, requestOf, sentFields } from './message-fields';
 
 const rule = {
@@ -41,6 +42,13 @@ it('an object is a message inside, whose fields are named alike', () => {
   const message = messageOf(Content, { send_window, metadata: { is_vip: true } });
   expect(message.sendWindow).toMatchObject({ timeZone: 'Asia/Kolkata' });
   expect(requestOf(message)).toMatchObject({ send_window, metadata: { is_vip: true } });
+});
+
+it('a map, whose names are data, does not compile', () => {
+  const headers: Record<string, string> = { 'X-Team': 'blue' };
+  // @ts-expect-error headers are a map.
+  messageOf(CreateEndpointRequest, { headers });
+  expect(messageOf(CreateEndpointRequest, {}, { headers }).headers).toEqual(headers);
 });
 
 it('broken JSON is refused by its field', () => {

@@ -19,7 +19,10 @@ type LostWithin<Part, Member> = Part extends readonly (infer One)[]
     ? LostWithin<One, Other>
     : never
   : Part extends object
-    ? Lost<Part, Member>
+    ? // The names in a map are data: they must not be turned into those of fields.
+      string extends keyof Part
+      ? 'a map'
+      : Lost<Part, Member>
     : never;
 
 interface MessageType<Message> {
