@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { closedShape, timeZoneShape, utcTime } from '../../requests';
+import { closedShape, fewMembers, timeZoneShape, utcTime } from '../../requests';
 import { WEEKDAYS } from '../record-shapes';
 
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time as HH:MM.');
 
 export const sendWindowShape = closedShape({
   time_zone: timeZoneShape,
-  days: z.array(z.enum(WEEKDAYS)).min(1),
+  days: fewMembers(200, z.array(z.enum(WEEKDAYS)).min(1)),
   from: clockTime,
   to: clockTime,
 });

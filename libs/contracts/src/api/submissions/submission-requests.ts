@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { closedShape, fault, idShape, longTextShape } from '../../requests';
+import {
+  closedShape,
+  fault,
+  fewMembers,
+  idShape,
+  longTextShape,
+  MAX_METADATA_KEYS,
+} from '../../requests';
 import { labelShape, MAX_LABELS } from '../labels/label-requests';
 import { recipientList } from './recipient';
 import { agreesOnSendAt, ONE_SEND_AT, oneSendAt, sendAtFields, sendWindowShape } from './send-time';
@@ -15,7 +22,7 @@ const {
   recipients_per_message: MAX_RECIPIENTS,
 } = SUBMISSION_LIMITS;
 const MAX_VARIABLES_BYTES = 256 * 1024;
-const MAX_METADATA_KEYS = 64;
+const MAX_VARIABLES = 1000;
 const MAX_UNDO_SECONDS = 120;
 
 const TOO_LONG = 'Attach long content as a file.';
@@ -36,8 +43,7 @@ export const contentFields = {
     description:
       'Provides the body, and the subject of a new mail that has none. Cannot be combined with body_text or body_html.',
   }),
-  template_variables: z
-    .record(z.string(), z.unknown())
+  template_variables: fewMembers(MAX_VARIABLES, z.record(z.string(), z.unknown()))
     .refine(
       (values) => Buffer.byteLength(JSON.stringify(values)) <= MAX_VARIABLES_BYTES,
       fault<'too_large'>(
@@ -76,13 +82,10 @@ export const contentFields = {
     .max(MAX_LABELS)
     .overwrite((names) => [...new Set(names)])
     .optional(),
-  metadata: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-    .refine(
-      (values) => Object.keys(values).length <= MAX_METADATA_KEYS,
-      `must have at most ${MAX_METADATA_KEYS} keys.`,
-    )
-    .optional(),
+  metadata: fewMembers(
+    MAX_METADATA_KEYS,
+    z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  ).optional(),
   list_unsubscribe: z
     .unknown()
     .refine((value) => value === undefined || value === null, UNAVAILABLE)
