@@ -4,6 +4,8 @@ import { Client } from 'pg';
 
 /** A statement as the server ran it. */
 export interface ObservedStatement {
+  /** As it was prepared; `<unnamed>` for one that was not. */
+  name: string;
   text: string;
   values: (string | null)[];
 }
@@ -43,8 +45,10 @@ export function parseStatementLog(log: string): ObservedStatement[] {
   const records = log.replace(/\n\t/g, '\n ').split(/\n(?=\d{4}-\d\d-\d\d )/);
   const statements: ObservedStatement[] = [];
   for (const record of records) {
-    const executed = /LOG: {2}duration: \S+ ms {2}execute [^:]+: ([\s\S]*)$/.exec(record);
-    if (executed !== null) statements.push({ text: executed[1]!.trim(), values: [] });
+    const executed = /LOG: {2}duration: \S+ ms {2}execute ([^:]+): ([\s\S]*)$/.exec(record);
+    if (executed !== null) {
+      statements.push({ name: executed[1]!, text: executed[2]!.trim(), values: [] });
+    }
     const detail = /DETAIL: {2}parameters: ([\s\S]*)$/.exec(record);
     const last = statements.at(-1);
     if (detail !== null && last !== undefined && last.values.length === 0) {
