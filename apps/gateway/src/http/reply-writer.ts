@@ -51,11 +51,19 @@ function writeJson(
   response: ServerResponse,
   status: number,
   headers: string[],
-  json: string | Uint8Array,
+  json: string | Uint8Array | readonly Uint8Array[],
 ): void {
   headers.push('Content-Type', 'application/json; charset=utf-8');
-  headers.push('Content-Length', String(Buffer.byteLength(json)));
-  response.writeHead(status, headers).end(json);
+  if (typeof json === 'string' || json instanceof Uint8Array) {
+    headers.push('Content-Length', String(Buffer.byteLength(json)));
+    response.writeHead(status, headers).end(json);
+    return;
+  }
+  headers.push('Content-Length', String(json.reduce((sum, part) => sum + part.byteLength, 0)));
+  response.writeHead(status, headers);
+  // Node gathers what is written in one turn: they leave in one packet.
+  for (const part of json) response.write(part);
+  response.end();
 }
 
 /** The one form of every error reply: `{"error": "<sentence>"}`, or RFC 9457 for those who ask for it. */

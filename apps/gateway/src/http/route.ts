@@ -51,8 +51,8 @@ export interface RouteReply {
   status: number;
   /** Plain object; sent as JSON. */
   body?: unknown;
-  /** JSON bytes from a service, sent as they are. */
-  json?: Uint8Array;
+  /** JSON bytes from a service, sent as they are; an envelope around them comes in parts, which saves a copy. */
+  json?: Uint8Array | readonly Uint8Array[];
   /** Bytes of another media type; name it in `headers['Content-Type']`. Ends the connection when it fails midway. */
   stream?: Readable | AsyncIterable<Uint8Array>;
   headers?: Readonly<Record<string, string>>;

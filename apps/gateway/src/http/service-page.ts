@@ -24,6 +24,8 @@ export async function servicePage(
   return servicePageReply(url, query, await list(toPageRequest(query)));
 }
 
+const DATA = Buffer.from('{"data":');
+
 /** The page envelope around records that the service has rendered; their bytes are not touched. */
 export function servicePageReply(url: string, query: PageQuery, page: Page): RouteReply {
   const asked = pageRequest(query);
@@ -36,10 +38,6 @@ export function servicePageReply(url: string, query: PageQuery, page: Page): Rou
     next_cursor: page.nextCursor === '' ? null : page.nextCursor,
     ...(page.totalIsEstimate ? { total_is_estimate: true } : {}),
   };
-  const json = Buffer.concat([
-    Buffer.from('{"data":'),
-    page.dataJson,
-    Buffer.from(`,${JSON.stringify(facts).slice(1)}`),
-  ]);
+  const json = [DATA, page.dataJson, Buffer.from(`,${JSON.stringify(facts).slice(1)}`)];
   return { status: 200, json, headers: pageLinks(url, facts) };
 }
