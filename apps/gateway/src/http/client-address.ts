@@ -61,23 +61,3 @@ function joined(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   return typeof header === 'string' ? header : header.join(',');
 }
-
-/**
- * What limits count as one client: an IPv4 address, or the /64 of an IPv6 address, all of which one subscriber has
- * (RFC 6177).
- */
-export function clientNetwork(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head, tail] = address.split('::');
-  const left = groupsOf(head!);
-  const right = tail === undefined ? [] : groupsOf(tail);
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
-  const groups = [...left, ...zeros, ...right].slice(0, 4);
-  return `${groups.map((group) => parseInt(group, 16).toString(16)).join(':')}::/64`;
-}
-
-/** Groups of a part of an IPv6 address; an IPv4 address at its end counts as two. */
-function groupsOf(part: string): string[] {
-  if (part === '') return [];
-  return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
-}

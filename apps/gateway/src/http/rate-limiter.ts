@@ -1,6 +1,6 @@
 import { DomainError } from '@dak/kernel';
 import { MemorySharedState, type Consumption, type SharedState } from '@dak/platform/shared-state';
-import { clientNetwork } from './client-address';
+import { clientNetwork } from '@dak/platform/client-network';
 import type { RateClass } from './route';
 
 export interface RateLimits {

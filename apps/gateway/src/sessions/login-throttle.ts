@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '@dak/kernel';
 import type { SharedState } from '@dak/platform/shared-state';
-import { clientNetwork } from '../http/client-address';
+import { clientNetwork } from '@dak/platform/client-network';
 
 /** Failures per account and client address within {@link WINDOW_MS}. */
 export const DEFAULT_LOGIN_FAILURES = 10;

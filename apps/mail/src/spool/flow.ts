@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { clientNetwork } from './client-network';
+import { clientNetwork } from '@dak/platform/client-network';
 import { FLOW_SEPARATOR } from './flow-client';
 import type { SpoolEntry } from './spool-entry';
 

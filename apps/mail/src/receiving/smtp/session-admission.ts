@@ -1,4 +1,4 @@
-import { clientNetwork } from '../../spool/client-network';
+import { clientNetwork } from '@dak/platform/client-network';
 import { refusals, type SmtpRefusal } from './smtp-replies';
 
 export interface AdmissionLimits {

@@ -8,7 +8,7 @@ import type {
 import { asStorageFailure, StorageUnavailableError } from '@dak/kernel';
 import { failureReport } from '@dak/platform/logging';
 import type { PemPair } from '@dak/platform/tls-files';
-import { clientNetwork } from '../../spool/client-network';
+import { clientNetwork } from '@dak/platform/client-network';
 import { ContentGathering, type ContentBudget } from './content-gathering';
 import { countReceivedFields } from './count-received-fields';
 import { watchEventLoopLag } from './event-loop-lag';

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Prefix lengths that define one client, and one network of clients. */
@@ -7,10 +8,11 @@ const PREFIXES = {
 } as const;
 
 /**
- * Who counts as one: an IPv4 address, or the /64 that one IPv6 site has for itself and can take any
- * address of. As `network`, the /24 or /48 around it. Anything else is its own client.
+ * What limits count as one client: an IPv4 address, or the /64 of an IPv6 address, all of which one
+ * subscriber has (RFC 6177). As `network`, the /24 or /48 around it. Anything else is its own client.
  */
 export function clientNetwork(address: string, size: keyof typeof PREFIXES = 'client'): string {
+  if (size === 'client' && isIPv4(address)) return address;
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   const prefix = PREFIXES[size][parsed.kind()];
