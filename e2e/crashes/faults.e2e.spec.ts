@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
+import { SERVICES } from '@dak/platform/config';
 import { freePort } from '@dak/platform/lifecycle';
 import { startCluster } from '@dak/testing/database';
 import { startNativeKafka } from '@dak/testing/kafka';
@@ -15,6 +16,7 @@ import {
   removeDataDir,
   startDak,
   temporaryDataDir,
+  twoOfEach,
   type DakRun,
   type RunningDak,
 } from '../stack/running-dak';
@@ -68,7 +70,7 @@ const CLUSTER_FAULTS: Fault[] = [
       await kafka!.restart();
     },
   },
-  ...['mail', 'webhook', 'gateway'].map((service) => ({
+  ...SERVICES.map((service) => ({
     name: `a process of ${service} freezes`,
     run: async ({ dak }: Surroundings) => {
       // The second one: clients know the address of the first.
@@ -90,7 +92,7 @@ describe('under mail in and out, in one process,', () => {
 describeDistributed('under mail in and out, distributed,', () => {
   faultSuite(
     [...POSTGRES_FAULTS, ...CLUSTER_FAULTS, ...CLOCK_FAULTS],
-    { app: 'distributed', args: ['--replicas', 'mail=2,webhook=2,gateway=2'] },
+    twoOfEach(SERVICES),
     async (undo) => {
       const redis = await startRedis(undo);
       const folder = mkdtempSync(join(tmpdir(), 'dak-faults-kafka-'));

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SERVICES } from '@dak/platform/config';
 import { embeddedBinaries, systemBinaries } from '@dak/platform/embedded-postgres';
 import { startCluster, testPostgresUrl } from '@dak/testing/database';
 import { deliver, startSmtpSink, type SmtpSink } from '@dak/testing/smtp-sink';
@@ -11,6 +12,7 @@ import {
   removeDataDir,
   startDak,
   temporaryDataDir,
+  twoOfEach,
   type RunningDak,
   type ServiceProcess,
 } from '../stack/running-dak';
@@ -29,11 +31,7 @@ describeDistributed('replicas of a distributed run', (servers) => {
   let settings: Record<string, string>;
   let dak: RunningDak;
 
-  const start = (): Promise<RunningDak> =>
-    startDak(dataDir, settings, {
-      app: 'distributed',
-      args: ['--replicas', 'mail=2,webhook=2,gateway=2'],
-    });
+  const start = (): Promise<RunningDak> => startDak(dataDir, settings, twoOfEach(SERVICES));
 
   beforeAll(async () => {
     sink = await startSmtpSink();
@@ -60,9 +58,9 @@ describeDistributed('replicas of a distributed run', (servers) => {
     dak.processes().filter((one) => one.service === service);
 
   it('tells of its processes, each of which answers probes and tells metrics', async () => {
-    expect(dak.processes().map(({ service }) => service)).toEqual([
-      ...['mail', 'mail', 'webhook', 'webhook', 'gateway', 'gateway'],
-    ]);
+    expect(dak.processes().map(({ service }) => service)).toEqual(
+      SERVICES.flatMap((name) => [name, name]),
+    );
     for (const { service, http, metrics, grpc, pid } of dak.processes()) {
       expect(process.kill(pid, 0)).toBe(true);
       expect((await fetch(`${http}/readyz`)).status).toBe(200);

@@ -9,7 +9,13 @@ import { MemorySharedState } from '@dak/platform/shared-state';
 import { ApiClient, replyValidator } from '@dak/testing/api-client';
 import { describeWithKafka } from '@dak/testing/kafka';
 import { describeWithRedis } from '@dak/testing/redis';
-import { removeDataDir, startDak, temporaryDataDir, type RunningDak } from './running-dak';
+import {
+  removeDataDir,
+  startDak,
+  temporaryDataDir,
+  twoOfEach,
+  type RunningDak,
+} from './running-dak';
 import { startStack, type Stack } from './stack';
 import { databaseSettings, stackDatabase, stackDatabases } from './stack-databases';
 import { otlpSettings, settingsOf, type StackOptions } from './stack-options';
@@ -77,7 +83,7 @@ async function startDistributedStack(
         DAK_AUTH_PER_MINUTE: '1000',
         ...(options.otlpEndpoint === undefined ? {} : otlpSettings(options.otlpEndpoint)),
       },
-      { app: 'distributed', args: ['--replicas', BACKENDS.map((name) => `${name}=2`).join(',')] },
+      twoOfEach(BACKENDS),
     );
     undo.push(() => dak.stop());
     const gateway = await describingGateway(undo);

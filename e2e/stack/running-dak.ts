@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { ServiceName } from '@dak/platform/config';
 import type { Bootstrap } from '@dak/platform/deployment';
 import { eventually } from '@dak/testing/waiting';
 
@@ -15,6 +16,12 @@ const KEPT_OUTPUT = 4_000;
 export interface DakRun {
   app: 'standalone' | 'distributed';
   args: readonly string[];
+}
+
+/** A distributed run with two processes of each of these services. */
+export function twoOfEach(services: readonly ServiceName[]): DakRun {
+  const counts = services.map((name) => `${name}=2`).join(',');
+  return { app: 'distributed', args: ['--replicas', counts] };
 }
 
 /** One of a distributed run, as `bootstrap.json` tells it. */
