@@ -1,11 +1,11 @@
 import { SCOPES } from '@dak/kernel';
 import { z } from 'zod';
-import { nameShape } from '../../requests';
+import { fewMembers, nameShape } from '../../requests';
 
 export const CreateApiKey = z
   .object({
     name: nameShape,
-    scopes: z.array(z.enum(SCOPES)).min(1),
+    scopes: fewMembers(1000, z.array(z.enum(SCOPES)).min(1)),
     expires_at: z.iso.datetime({ offset: true }).nullable().optional().meta({
       description:
         'Absent or null: never. A key created with another key expires no later than that key',

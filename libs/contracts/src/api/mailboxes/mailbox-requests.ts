@@ -1,8 +1,16 @@
 import { z } from 'zod';
-import { idListShape, idShape, metadataPatch, timeZoneShape, utcTime } from '../../requests';
+import {
+  fewMembers,
+  idListShape,
+  idShape,
+  metadataPatch,
+  timeZoneShape,
+  utcTime,
+} from '../../requests';
 import { ACCESS_LEVELS, AGENT_MODES, MAILBOX_KINDS, MailboxSettings } from './mailbox-records';
 
 const MAX_ASSIGNED = 1000;
+const MAX_BUSINESS_HOURS = 1000;
 const MAX_DISPLAY_NAME = 200;
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
 
@@ -17,7 +25,7 @@ const businessHours = business_hours.element.refine(
 const settingsPatch = z
   .object({
     time_zone: timeZoneShape.nullable(),
-    business_hours: z.array(businessHours).nullable(),
+    business_hours: fewMembers(MAX_BUSINESS_HOURS, z.array(businessHours)).nullable(),
     undo_seconds: undo_seconds.nullable(),
     auto_reply: auto_reply
       .extend({ start_at: utcTime.nullable(), end_at: utcTime.nullable() })
