@@ -1,6 +1,9 @@
 import {
+  CONVERSATION_LIMITS,
   CreateRule,
+  formatRecipient,
   missingAction,
+  parseRecipient,
   UpdateRule,
   type RuleAction,
   type RuleCondition,
@@ -8,11 +11,10 @@ import {
 import type { RuleDefinition as RuleMessage } from '@dak/contracts/mail';
 import { parseRequest, requestOf } from '@dak/contracts/requests';
 import { InvalidError } from '@dak/kernel';
-import { formatRecipient, parseRecipient } from '@dak/contracts/api';
 import type { RuleDefinition } from './rule';
 import { checkPattern, checkProgram } from './rule-pattern';
 
-const MAX_SNOOZE_DAYS = 366;
+const { snooze_days: MAX_SNOOZE_DAYS } = CONVERSATION_LIMITS;
 const DAY = 86_400_000;
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { closedShape, idListShape, idShape, lineShape, utcTime } from '../../requests';
+import { CONVERSATION_LIMITS } from '../conversations/conversation-limits';
 import { labelShape, MAX_LABELS } from '../labels/label-requests';
 import { DISPOSITIONS, PRIORITIES } from '../conversations/conversation-records';
 import {
@@ -27,7 +28,7 @@ const MAX_MAILBOXES = 500;
 const MAX_LIST = 200;
 const MAX_CONDITIONS_BYTES = 256 * 1024;
 const MAX_FORWARD_RECIPIENTS = 10;
-const MAX_SNOOZE_MINUTES = 366 * 24 * 60;
+const MAX_SNOOZE_MINUTES = CONVERSATION_LIMITS.snooze_days * 24 * 60;
 const MAX_VARIABLES = 64;
 const MAX_VARIABLES_BYTES = 16 * 1024;
 const MAX_VERSION = 2_000_000_000;
