@@ -2,14 +2,10 @@ import { uuidv7, type Principal } from '@dak/kernel';
 import { PutOrganizationRequest, type PutUserRequest } from '@dak/contracts/tenant';
 import type { CallContext } from '@dak/platform/grpc';
 import { Database } from '@dak/platform/postgres';
-import {
-  createTenantHandlers,
-  findPeople,
-  formerTenantHandlers,
-  nothingToDo,
-  saveCaller,
-  type TenantDirectoryParts,
-} from '@dak/platform/tenant-directory';
+import { createTenantHandlers } from '../src/handlers';
+import { findPeople, saveCaller } from '../src/directory-store';
+import { formerTenantHandlers } from '../src/former-contracts';
+import { nothingToDo, type TenantDirectoryParts } from '../src/tenant-directory-parts';
 import { createTestDatabase, type TestDatabase } from '@dak/testing/database';
 import { directoryMigrations, fragmentMigrations } from './directory-databases';
 

@@ -1,4 +1,4 @@
-import { formatRecipient, normalizeAddress, parseRecipient } from '@dak/contracts/api';
+import { formatRecipient, normalizeAddress, parseRecipient } from './recipient';
 
 it.each([
   ['a@b.example', { email: 'a@b.example', name: '' }],
