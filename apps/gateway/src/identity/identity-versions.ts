@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { UnavailableError } from '@dak/kernel';
 import type { SharedState } from '@dak/platform/shared-state';
 
-const TTL_MS = 3_600_000;
+/** Bounds what is cached under a stamp that a crash has left behind while several changes ran at once. */
+const TTL_MS = 60_000;
 /** A change that does not report back within this time has failed or its process is gone. */
 const CHANGE_TTL_MS = 60_000;
 const CHANGING = '!';
