@@ -39,7 +39,7 @@ const condition = closedShape({
   field: z.string().meta({ description: `${RULE_FIELDS.join(', ')}, or header:<Name>` }),
   operator: z.enum(RULE_OPERATORS).meta({
     description:
-      'Text comparison ignores case. `matches` takes a regular expression in RE2 syntax and examines the first 65,536 characters.',
+      'Text comparison ignores case. `matches` takes a regular expression in RE2 syntax and examines the first 65 536 characters.',
   }),
   value: RuleConditionValue.nullable().optional(),
   negate: z.boolean().default(false),

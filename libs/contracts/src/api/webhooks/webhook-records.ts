@@ -96,7 +96,7 @@ export const WebhookAttemptRecord = z.object({
   status_code: z.int().nullable(),
   error_code: z.string().nullable(),
   detail: z.string().nullable(),
-  response_start: z.string().nullable().describe('First 1,000 characters of the response'),
+  response_start: z.string().nullable().describe('First 1 000 characters of the response'),
 });
 
 /** A replay; `examined` of `total` deliveries have been checked. */
