@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { closedShape, idListShape, idShape, lineShape, utcTime } from '../../requests';
+import { closedShape, fewMembers, idListShape, idShape, lineShape, utcTime } from '../../requests';
 import { CONVERSATION_LIMITS } from '../conversations/conversation-limits';
 import { labelShape, MAX_LABELS } from '../labels/label-requests';
 import { DISPOSITIONS, PRIORITIES } from '../conversations/conversation-records';
@@ -41,7 +41,7 @@ const condition = closedShape({
     description:
       'Text comparison ignores case. `matches` takes a regular expression in RE2 syntax and examines the first 65 536 characters.',
   }),
-  value: RuleConditionValue.nullable().optional(),
+  value: fewMembers(MAX_LIST, RuleConditionValue).nullish(),
   negate: z.boolean().default(false),
 })
   .transform((given, context) => {
@@ -103,16 +103,10 @@ const recipients = z
   })
   .transform((to) => (typeof to === 'string' ? [to] : to));
 
-const variables = z
-  .record(z.string(), z.unknown())
-  .refine(
-    (values) => Object.keys(values).length <= MAX_VARIABLES,
-    `must have at most ${MAX_VARIABLES} members.`,
-  )
-  .refine(
-    (values) => Buffer.byteLength(JSON.stringify(values)) <= MAX_VARIABLES_BYTES,
-    `must have at most ${MAX_VARIABLES_BYTES} bytes.`,
-  );
+const variables = fewMembers(MAX_VARIABLES, z.record(z.string(), z.unknown())).refine(
+  (values) => Buffer.byteLength(JSON.stringify(values)) <= MAX_VARIABLES_BYTES,
+  `must have at most ${MAX_VARIABLES_BYTES} bytes.`,
+);
 
 type Snooze = { type: 'snooze'; minutes: number } | { type: 'snooze'; until: string };
 
@@ -156,7 +150,7 @@ const action = z
           .nullish()
           .transform((version) => version ?? undefined)
           .meta({ description: 'Absent: the newest version when the rule is saved.' }),
-        variables: variables.default({}),
+        variables: variables.nullish().transform((values) => values ?? {}),
       }),
       closedShape({ type: z.literal('notify_webhook'), webhook_id: idShape }),
     ],

@@ -17,6 +17,8 @@ const MAX_NAME_LENGTH = 256;
 const MAX_LIST = 200;
 /** Of an address that may be incomplete, with its name. */
 const MAX_TEXT_LENGTH = 600;
+/** More than any name and address need: reading a text takes time quadratic in its length. */
+const MAX_WRITTEN_LENGTH = 2_000;
 
 const CONTROL = /\p{Cc}/u;
 const DOT_ATOM = /^[^\s"(),:;<>@[\\\]]+$/u;
@@ -84,6 +86,7 @@ function addressList(
 function readRecipient(text: string): Recipient | RecipientFault {
   // What could start a new header field or line (RFC 5322 §2.2).
   if (CONTROL.test(text)) return 'invalid_characters';
+  if (text.length > MAX_WRITTEN_LENGTH) return 'invalid_recipient';
   const trimmed = text.trim();
   const angle = /^(.*?)\s*<([^<>]*)>$/u.exec(trimmed);
   const name = angle === null ? '' : unquote(angle[1]!.trim());

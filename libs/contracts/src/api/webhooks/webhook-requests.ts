@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_KINDS } from '../../events/topics';
-import { idListShape } from '../../requests';
+import { fewMembers, idListShape } from '../../requests';
 import { WEBHOOK_ORDERINGS } from './webhook-records';
 
 const MAX_URL = 2_048;
@@ -26,8 +26,7 @@ const url = z.string().min(1).max(MAX_URL).meta({
   description: 'https, port 443 or 8443, and a public address; the operator may permit other URLs.',
 });
 
-const headers = z
-  .record(z.string(), z.string())
+const headers = fewMembers(MAX_HEADERS, z.record(z.string(), z.string()))
   .superRefine((given, context) => {
     const fault = headersFault(given);
     if (fault !== null) context.addIssue({ code: 'custom', ...fault });
@@ -38,9 +37,6 @@ const headers = z
 
 function headersFault(given: Readonly<Record<string, string>>) {
   const entries = Object.entries(given);
-  if (entries.length > MAX_HEADERS) {
-    return { message: `must have at most ${MAX_HEADERS} entries.` };
-  }
   const seen = new Set<string>();
   for (const [name, value] of entries) {
     if (!HEADER_NAME.test(name)) {
