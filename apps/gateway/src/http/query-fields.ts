@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeShape } from '@dak/contracts/requests';
 import { MAX_PER_PAGE } from '@dak/platform/paging';
 
 /** Integer in a query string: digits only, so that `1e3`, ` 5` and `0x10` are refused. */
@@ -23,7 +24,7 @@ export function queryBoolean(): z.ZodType<boolean, string> {
 
 /** RFC 3339 date-time; the value stays text. */
 export function queryTime(): z.ZodType<string, string> {
-  return z.iso.datetime({ offset: true });
+  return timeShape;
 }
 
 /** The offset still fits a 32-bit integer, which is what services count in; far beyond any list. */

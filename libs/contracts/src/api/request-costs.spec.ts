@@ -3,7 +3,7 @@ import { parseRequest } from '../requests';
 import { UpdateMailbox } from './mailboxes/mailbox-requests';
 import { CreateRule } from './rules/rule-requests';
 import { ComposeMail } from './submissions/submission-requests';
-import { CreateTemplate } from './templates/template-requests';
+import { CreateTemplate, PreviewTemplate } from './templates/template-requests';
 import { CreateWebhook } from './webhooks/webhook-requests';
 
 const ID = '6a1f0a3e-3c1f-4f5e-9d7a-0d8f6a7b8c9d';
@@ -54,4 +54,24 @@ it('variables of a reply may be null', () => {
   expect(parseRequest(CreateRule, { name: 'A', actions: [reply] }).actions).toEqual([
     { type: 'reply_with_template', template_id: ID, variables: {} },
   ]);
+});
+
+it.each([
+  [
+    ComposeMail,
+    (deep: object) => ({ mailbox_id: ID, template_variables: deep }),
+    'template_variables',
+  ],
+  [PreviewTemplate, (deep: object) => ({ variables: deep }), 'variables'],
+  [
+    CreateRule,
+    (deep: object) => ({
+      name: 'A',
+      actions: [{ type: 'reply_with_template', template_id: ID, variables: deep }],
+    }),
+    'actions[0].variables',
+  ],
+])('values nested 200,000 deep are refused by their field: %#', (schema, bodyOf, field) => {
+  const deep = JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`) as object;
+  expect(() => parseRequest<z.ZodType>(schema, bodyOf(deep))).toThrow(`${field} must `);
 });

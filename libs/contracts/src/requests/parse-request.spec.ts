@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { fault, parseRequest } from './parse-request';
-import { closedShape, idListShape, lineShape, longTextShape } from './request-shapes';
+import {
+  closedShape,
+  idListShape,
+  lineShape,
+  longTextShape,
+  timeShape,
+  utcTime,
+} from './request-shapes';
 
 const ID = '6A1F0A3E-3C1F-4F5E-9D7A-0D8F6A7B8C9D';
 const schema = z.object({
@@ -42,3 +49,12 @@ it('says a fault of another kind as that kind', () => {
     }),
   );
 });
+
+it.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59'])(
+  'refuses the time %s, whose year no record can have',
+  (at) => {
+    const sentence = 'at must be in the years 1 to 9999.';
+    expect(() => parseRequest(z.object({ at: utcTime }), { at })).toThrow(sentence);
+    expect(() => parseRequest(z.object({ at: timeShape }), { at })).toThrow(sentence);
+  },
+);

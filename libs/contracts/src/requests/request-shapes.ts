@@ -14,9 +14,14 @@ export const idListShape = (max: number) =>
     .max(max)
     .overwrite((ids) => [...new Set(ids)]);
 
+/** RFC 3339 with any offset, as it came; in UTC a year that PostgreSQL and RFC 3339 have. */
+export const timeShape = z.iso.datetime({ offset: true }).refine((text) => {
+  const year = new Date(text).getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}, 'must be in the years 1 to 9999.');
+
 /** RFC 3339 with any offset; becomes UTC. */
-export const utcTime = z.iso
-  .datetime({ offset: true })
+export const utcTime = timeShape
   .transform((text) => new Date(text).toISOString())
   .meta({ description: 'RFC 3339' });
 
@@ -94,6 +99,16 @@ export const fewMembers = <Schema extends z.ZodType>(max: number, schema: Schema
     context.addIssue({ code: 'custom', message: `must have at most ${max} ${noun}.` });
     return z.NEVER;
   }, schema);
+
+/** Whether it has at most `max` bytes as JSON; what is nested deeper than can be written has not. */
+export function fitsJson(value: unknown, max: number): boolean {
+  try {
+    return Buffer.byteLength(JSON.stringify(value)) <= max;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
 
 /** A merge patch (RFC 7396) of a record's metadata: null removes a key. */
 export const metadataPatch = fewMembers(

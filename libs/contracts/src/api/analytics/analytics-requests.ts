@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { timeZoneShape } from '../../requests';
+import { timeShape, timeZoneShape } from '../../requests';
 import { ConversationFilter } from '../conversations/conversation-filter';
 import { GRANULARITIES } from './analytics-records';
 
-const rangeEnd = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+const rangeEnd = z.union([timeShape, z.iso.date()], {
   error: 'must be an RFC 3339 time such as 2026-11-01T00:00:00Z, or a date such as 2026-11-01.',
 });
 const { mailbox, department, assignee } = ConversationFilter.shape;

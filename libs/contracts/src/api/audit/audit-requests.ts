@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { timeShape } from '../../requests';
 import { AUDIT_OUTCOMES } from './audit-records';
 
 const word = z.string().max(100).optional();
-const time = z.iso.datetime({ offset: true }).optional();
+const time = timeShape.optional();
 
 /** The route adds the page. */
 export const ListAudit = z.object({

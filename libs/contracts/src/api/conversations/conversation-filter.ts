@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeShape } from '../../requests';
 
 const UUID = z.uuid();
 
@@ -23,10 +24,10 @@ export const ConversationFilter = z.object({
     description:
       'One or more dispositions, separated by commas, or `all`. Default: everything except spam and trash.',
   }),
-  before: z.iso.datetime({ offset: true }).optional().meta({
+  before: timeShape.optional().meta({
     description: 'Last message before this time.',
   }),
-  after: z.iso.datetime({ offset: true }).optional().meta({
+  after: timeShape.optional().meta({
     description: 'Last message at or after this time.',
   }),
 });

@@ -12,7 +12,6 @@ import { ACCESS_LEVELS, AGENT_MODES, MAILBOX_KINDS, MailboxSettings } from './ma
 const MAX_ASSIGNED = 1000;
 const MAX_BUSINESS_HOURS = 1000;
 const MAX_DISPLAY_NAME = 200;
-const MAX_BUSINESS_HOURS = 200;
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
 
 const { business_hours, undo_seconds, auto_reply, plus_addressing } = MailboxSettings.shape;

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { closedShape, fewMembers, idListShape, idShape, lineShape, utcTime } from '../../requests';
+import {
+  closedShape,
+  fewMembers,
+  fitsJson,
+  idListShape,
+  idShape,
+  lineShape,
+  timeShape,
+  utcTime,
+} from '../../requests';
 import { CONVERSATION_LIMITS } from '../conversations/conversation-limits';
 import { labelShape, MAX_LABELS } from '../labels/label-requests';
 import { DISPOSITIONS, PRIORITIES } from '../conversations/conversation-records';
@@ -104,7 +113,7 @@ const recipients = z
   .transform((to) => (typeof to === 'string' ? [to] : to));
 
 const variables = fewMembers(MAX_VARIABLES, z.record(z.string(), z.unknown())).refine(
-  (values) => Buffer.byteLength(JSON.stringify(values)) <= MAX_VARIABLES_BYTES,
+  (values) => fitsJson(values, MAX_VARIABLES_BYTES),
   `must have at most ${MAX_VARIABLES_BYTES} bytes.`,
 );
 
@@ -255,7 +264,7 @@ export const TestRule = z
   .refine(isOneSubject, ONE_SUBJECT)
   .meta({ id: 'TestRule' });
 
-const time = z.iso.datetime({ offset: true }).optional();
+const time = timeShape.optional();
 
 export const StartRuleDryRun = z
   .object({

@@ -3,6 +3,7 @@ import {
   closedShape,
   fault,
   fewMembers,
+  fitsJson,
   idShape,
   longTextShape,
   MAX_METADATA_KEYS,
@@ -45,7 +46,7 @@ export const contentFields = {
   }),
   template_variables: fewMembers(MAX_VARIABLES, z.record(z.string(), z.unknown()))
     .refine(
-      (values) => Buffer.byteLength(JSON.stringify(values)) <= MAX_VARIABLES_BYTES,
+      (values) => fitsJson(values, MAX_VARIABLES_BYTES),
       fault<'too_large'>(
         'body_too_large',
         `must not be larger than ${MAX_VARIABLES_BYTES} bytes. ${TOO_LONG}`,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fewMembers, lineShape, longTextShape, textShape } from '../../requests';
+import { fewMembers, fitsJson, lineShape, longTextShape, textShape } from '../../requests';
 import { subjectShape } from '../submissions/subject';
 import { TEMPLATE_LIMITS } from './template-limits';
 import { TEMPLATE_VARIABLE_TYPES } from './template-records';
@@ -87,7 +87,9 @@ export const CreateTemplate = content.extend({
 export const UpdateTemplate = content.partial();
 
 export const PreviewTemplate = z.object({
-  variables: fewMembers(1000, z.record(z.string(), z.unknown())).default({}),
+  variables: fewMembers(1000, z.record(z.string(), z.unknown()))
+    .refine((values) => fitsJson(values, Infinity), 'must not be nested so deeply.')
+    .default({}),
 });
 
 export type CreateTemplate = z.output<typeof CreateTemplate>;

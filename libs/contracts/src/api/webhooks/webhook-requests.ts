@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_KINDS } from '../../events/topics';
-import { fewMembers, idListShape } from '../../requests';
+import { fewMembers, idListShape, timeShape } from '../../requests';
 import { WEBHOOK_ORDERINGS } from './webhook-records';
 
 const MAX_URL = 2_048;
@@ -116,7 +116,7 @@ export const TestWebhook = z
   .meta({ id: 'WebhookTest' })
   .prefault({});
 
-const time = z.iso.datetime({ offset: true });
+const time = timeShape;
 
 export const ReplayWebhook = z
   .object({
