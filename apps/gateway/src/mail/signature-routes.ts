@@ -5,7 +5,7 @@ import { messageOf, sentFields } from '@dak/contracts/requests';
 import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { created } from './submissions';
+import { created } from './submission-routes';
 
 const common = { tag: 'signatures' } as const;
 

@@ -6,7 +6,7 @@ import { namedIds, type MailDirectory } from '../backend/mail-directory-store';
 import { defineRoute, idParams, pageFields, pageOf, queryBoolean, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePage } from '../http/service-page';
-import { attachmentDisposition } from './attachments';
+import { attachmentDisposition } from './attachment-routes';
 import type { MailClients } from './mail-clients';
 
 const RAW_TIMEOUT_MS = 10 * 60_000;

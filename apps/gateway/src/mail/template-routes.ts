@@ -13,7 +13,7 @@ import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
-import { created } from './submissions';
+import { created } from './submission-routes';
 
 const common = { tag: 'templates' } as const;
 const template = { 200: { description: 'The template', schema: TemplateRecord } };

@@ -5,7 +5,7 @@ import { defineRoute, idParams, pageFields, pageOf, type Route } from '../http';
 import { servicePage } from '../http/service-page';
 import type { MailClients } from './mail-clients';
 import { composeMessage, replyMessage } from './submission-messages';
-import { created } from './submissions';
+import { created } from './submission-routes';
 
 const common = { tag: 'drafts' } as const;
 const draft = { 200: { description: 'The draft', schema: DraftRecord } };

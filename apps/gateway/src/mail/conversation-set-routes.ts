@@ -11,7 +11,7 @@ import { defineRoute, idParams, type Route } from '../http';
 import { documentReply } from '../http/document-reply';
 import { toChanges } from './conversation-changes';
 import { resolveTarget } from './conversation-targets';
-import { conversation } from './conversations';
+import { conversation } from './conversation-routes';
 import type { MailClients } from './mail-clients';
 
 const changes = {

@@ -15,7 +15,7 @@ import { openTicket, sealTicket } from '../http/sealed-ticket';
 import type { CredentialHolder } from '../identity/credential-authenticator';
 import type { MailClients } from './mail-clients';
 import { readMultipartFile } from './multipart-file';
-import { created } from './submissions';
+import { created } from './submission-routes';
 
 export interface AttachmentRouteOptions {
   /** 32 bytes; seals the links. The same on every replica. */
