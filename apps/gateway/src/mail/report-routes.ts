@@ -9,13 +9,19 @@ const report = ReportRecord.meta({ id: 'Report' });
 const VARY = { Vary: 'Accept' };
 
 const CSV = `As JSON, or as CSV with \`Accept: text/csv\`: a header line with the names in \`columns\`, then the rows.`;
-const PER_BUCKET = 'A row for every hour, day, week or month, also where nothing happened.';
+const PER_BUCKET = 'One row per hour, day, week or month, including empty ones.';
 
 const SUMMARIES: Record<ReportName, readonly [summary: string, rows: string]> = {
-  volume: ['Mail received and sent', PER_BUCKET],
-  'response-times': ['How long senders waited for a reply', PER_BUCKET],
-  deliverability: ['What became of the mail that left', PER_BUCKET],
-  workload: ['Who did how much', 'A row for every user, key, agent and rule.'],
+  volume: ['Get the volume report: mail received and sent', PER_BUCKET],
+  'response-times': [
+    'Get the response time report: how long senders waited for a reply',
+    PER_BUCKET,
+  ],
+  deliverability: ['Get the deliverability report: outcomes of sent mail', PER_BUCKET],
+  workload: [
+    'Get the workload report: work per user, key, agent and rule',
+    'One row per user, key, agent and rule.',
+  ],
 };
 
 export function reportRoutes({ analytics }: Pick<MailClients, 'analytics'>): Route[] {
