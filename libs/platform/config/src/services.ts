@@ -6,17 +6,23 @@ export type BackendName = (typeof BACKENDS)[number];
 export const SERVICES = [...BACKENDS, 'gateway'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
+/** `india-stack` → `INDIA_STACK`. */
+type Shouted<Name extends string> = Name extends `${infer Head}-${infer Rest}`
+  ? `${Uppercase<Head>}_${Shouted<Rest>}`
+  : Uppercase<Name>;
+
 export type ServiceVariable<
   Name extends string,
   What extends string,
-> = `DAK_${Uppercase<Name>}_${What}`;
+> = `DAK_${Shouted<Name>}_${What}`;
 
 /** The variable of one service, such as `DAK_MAIL_GRPC_URL`. */
 export function serviceVariable<const Name extends string, const What extends string>(
   service: Name,
   what: What,
 ): ServiceVariable<Name, What> {
-  return `DAK_${service.toUpperCase() as Uppercase<Name>}_${what}`;
+  const shouted = service.toUpperCase().replaceAll('-', '_') as Shouted<Name>;
+  return `DAK_${shouted}_${what}`;
 }
 
 /** The same variable of several services. */
