@@ -215,11 +215,14 @@ describe('Database', () => {
     await insert(ONE, 10);
     await insert(ONE, 11);
     let attempts = 0;
+    let locked = 0;
     const cross = (first: number, second: number) =>
       database.inTenant(ONE, async (tx) => {
         attempts += 1;
         await tx.query('update thing set name = $1 where id = $2', ['x', first]);
-        await eventually(() => attempts > 1);
+        locked += 1;
+        // Both have their first row before either asks for the other's.
+        await eventually(() => locked > 1);
         await tx.query('update thing set name = $1 where id = $2', ['y', second]);
       });
     await Promise.all([cross(10, 11), cross(11, 10)]);
