@@ -79,3 +79,11 @@ it('a snooze ends with a reply unless it says otherwise', () => {
     wake_on_reply: false,
   });
 });
+
+it('a snooze that nothing would end is refused, of one conversation as of many', () => {
+  const snooze = { wake_on_reply: false };
+  const sentence = /^until is required when wake_on_reply is false/;
+  expect(() => parseRequest(SnoozeConversation, snooze)).toThrow(sentence);
+  const change = { ids: [ID], action: 'snooze', ...snooze };
+  expect(() => parseRequest(ChangeConversations, change)).toThrow(sentence);
+});

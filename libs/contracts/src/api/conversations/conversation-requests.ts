@@ -27,17 +27,22 @@ export const UpdateConversation = z
   })
   .meta({ id: 'UpdateConversation' });
 
+const snoozeFields = {
+  until: utcTime.nullable().optional().meta({
+    description: 'Absent or null: until a reply arrives.',
+  }),
+  wake_on_reply: z.boolean().default(true),
+};
+const wakes = ({ until, wake_on_reply }: { until?: string | null; wake_on_reply: boolean }) =>
+  wake_on_reply || typeof until === 'string';
+const NEVER_WAKES = {
+  path: ['until'],
+  error: 'is required when wake_on_reply is false: nothing else would wake it.',
+};
+
 export const SnoozeConversation = z
-  .object({
-    until: utcTime.nullable().optional().meta({
-      description: 'Absent or null: until a reply arrives.',
-    }),
-    wake_on_reply: z.boolean().default(true),
-  })
-  .refine(({ until, wake_on_reply }) => wake_on_reply || typeof until === 'string', {
-    path: ['until'],
-    error: 'is required when wake_on_reply is false: nothing else would wake it.',
-  })
+  .object(snoozeFields)
+  .refine(wakes, NEVER_WAKES)
   .meta({ id: 'Snooze' });
 
 export const AssignConversation = z
@@ -63,7 +68,7 @@ export const ChangeConversations = z
     [
       z.object({ ids, action: z.literal('update'), ...UpdateConversation.shape }),
       z.object({ ids, action: z.literal('labels'), ...ChangeLabels.shape }),
-      z.object({ ids, action: z.literal('snooze'), ...SnoozeConversation.shape }),
+      z.object({ ids, action: z.literal('snooze'), ...snoozeFields }).refine(wakes, NEVER_WAKES),
       z.object({ ids, action: z.literal('unsnooze') }),
       z.object({ ids, action: z.literal('assign'), ...AssignConversation.shape }),
     ],
