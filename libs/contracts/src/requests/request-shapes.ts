@@ -93,9 +93,11 @@ function isTimeZone(name: string): boolean {
  */
 export const fewMembers = <Schema extends z.ZodType>(max: number, schema: Schema) =>
   z.preprocess((value, context) => {
-    const isObject = typeof value === 'object' && value !== null;
-    if (!isObject || Object.keys(value).length <= max) return value;
-    const noun = Array.isArray(value) ? 'elements' : 'keys';
+    if (typeof value !== 'object' || value === null) return value;
+    const [count, noun] = Array.isArray(value)
+      ? [value.length, 'elements']
+      : [Object.keys(value).length, 'keys'];
+    if (count <= max) return value;
     context.addIssue({ code: 'custom', message: `must have at most ${max} ${noun}.` });
     return z.NEVER;
   }, schema);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { id, metadata, timestamp } from '../record-shapes';
+import { id, metadata, timestamp, WEEKDAYS } from '../record-shapes';
 
 export const MailboxSettings = z.object({
   time_zone: z.string().describe('IANA name'),
   business_hours: z.array(
     z.object({
-      day: z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']),
+      day: z.enum(WEEKDAYS),
       from: z.string().describe('HH:MM'),
       to: z.string().describe('HH:MM'),
     }),

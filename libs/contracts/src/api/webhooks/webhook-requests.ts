@@ -116,12 +116,10 @@ export const TestWebhook = z
   .meta({ id: 'WebhookTest' })
   .prefault({});
 
-const time = timeShape;
-
 export const ReplayWebhook = z
   .object({
-    since: time,
-    until: time.optional().meta({ description: 'Absent: now.' }),
+    since: timeShape,
+    until: timeShape.optional().meta({ description: 'Absent: now.' }),
     types: eventTypes.default([]).meta({ description: 'Empty or absent: all kinds.' }),
     only_failed: z.boolean().default(false).meta({
       description: 'Only events without a successful delivery to this webhook.',
