@@ -39,6 +39,7 @@ function findFormer() {
   spawnSync('git', ['fetch', '--quiet', ...depth], { cwd: root, stdio: 'inherit' });
   const fetched = resolved(named);
   if (fetched !== '') return fetched;
+  if (process.argv[2] !== undefined) fail(`No commit ${named} is known here.`);
   process.stderr.write(
     `NOT COMPARED: the former version ${named} is not in this clone and could not be fetched. Run it again in a clone with history.\n`,
   );

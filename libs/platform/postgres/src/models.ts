@@ -134,6 +134,7 @@ class TransactionConnection {
     };
     this.asPool = Object.assign(new pg.Pool(), { query });
   }
+
   /** Fails with what the server said where the driver says it in its own words. */
   explain<T>(answer: Promise<T>): Promise<T> {
     return answer.catch((error: unknown) => {
